@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 #include <system_error>
 #include <utility>
@@ -19,6 +22,7 @@
 #include "base/output.h"
 #include "base/printable.h"
 #include "base/system_reason.h"
+#include "nn/half.h"
 
 namespace saccade {
 namespace {
@@ -33,9 +37,10 @@ constexpr std::size_t kMaxHeader = 100'000'000;  // bytes; the limit of the form
 constexpr const char* kMetadata = "__metadata__";
 constexpr const char* kChecksum = "crc32";
 
-// Size of a float32 tensor in bytes.
-std::size_t size_bytes(const std::string& name, const std::vector<std::size_t>& shape) {
-  std::size_t size = sizeof(float);
+// Size of a tensor in bytes.
+std::size_t size_bytes(const std::string& name, const std::vector<std::size_t>& shape,
+                       Precision precision) {
+  std::size_t size = size_of(precision);
   for (const std::size_t n : shape) {
     if (n != 0 && size > std::numeric_limits<std::size_t>::max() / n)
       throw InputError(fmt::format("tensor '{}': impossible shape", name));
@@ -68,19 +73,22 @@ std::string checksum(const Metadata& metadata, std::span<const NamedTensor> tens
 
 // ---- Writing ----
 
+std::string name_of(Precision precision) { return precision == Precision::half ? "F16" : "F32"; }
+
 // Returns the header size, the header, and spaces up to the next multiple of kAlignment.
-std::string make_header(std::span<const NamedTensor> tensors, Metadata metadata) {
+std::string make_header(std::span<const NamedTensor> tensors, Metadata metadata,
+                        Precision precision) {
   metadata[kChecksum] = checksum(metadata, tensors);
   Json header;
   header[kMetadata] = metadata;
   std::size_t end = 0;
   for (const NamedTensor& tensor : tensors) {
     SACCADE_CHECK(!header.contains(tensor.name));
-    SACCADE_CHECK(tensor.data.size_bytes() == size_bytes(tensor.name, tensor.shape));
     const std::size_t begin = end;
-    end += tensor.data.size_bytes();
+    end += size_bytes(tensor.name, tensor.shape, precision);
+    SACCADE_CHECK(tensor.data.size() * size_of(precision) == end - begin);
     header[tensor.name] = {
-        {"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
+        {"dtype", name_of(precision)}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
   }
   std::string json = header.dump();
   json.resize((json.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
@@ -88,13 +96,42 @@ std::string make_header(std::span<const NamedTensor> tensors, Metadata metadata)
   return std::string(reinterpret_cast<const char*>(&size), sizeof size) + json;
 }
 
+std::string bytes_of(std::span<const float> numbers, Precision precision) {
+  std::string bytes(numbers.size() * size_of(precision), '\0');
+  if (precision == Precision::single) {
+    std::memcpy(bytes.data(), numbers.data(), bytes.size());
+  } else {
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const std::uint16_t half = to_half(numbers[i]);
+      std::memcpy(bytes.data() + i * sizeof half, &half, sizeof half);
+    }
+  }
+  return bytes;
+}
+
+// What a file of half precision holds of `tensors`; `storage` owns the rounded numbers.
+std::vector<NamedTensor> rounded(std::span<const NamedTensor> tensors,
+                                 std::vector<std::vector<float>>& storage) {
+  std::vector<NamedTensor> all(tensors.begin(), tensors.end());
+  for (NamedTensor& tensor : all) {
+    std::vector<float>& numbers = storage.emplace_back();
+    for (const float x : tensor.data) {
+      if (std::abs(x) > kMostHalf)
+        throw InputError(fmt::format("tensor '{}': {} in half precision; allowed: {} to {}",
+                                     tensor.name, x, -kMostHalf, kMostHalf));
+      numbers.push_back(from_half(to_half(x)));
+    }
+    tensor.data = numbers;
+  }
+  return all;
+}
+
 void write_and_rename(const std::filesystem::path& path, const std::string& header,
-                      std::span<const NamedTensor> tensors) {
+                      std::span<const NamedTensor> tensors, Precision precision) {
   OutputFile file(path, /*force=*/true);
   AppendedFile bytes(file.path());
   bytes.append(header);
-  for (const NamedTensor& tensor : tensors)
-    bytes.append({reinterpret_cast<const char*>(tensor.data.data()), tensor.data.size_bytes()});
+  for (const NamedTensor& tensor : tensors) bytes.append(bytes_of(tensor.data, precision));
   file.commit();
 }
 
@@ -104,8 +141,15 @@ void write_and_rename(const std::filesystem::path& path, const std::string& head
 
 struct Entry {
   NamedTensor tensor;
+  Precision precision = Precision::single;
   std::size_t begin = 0, end = 0;  // byte offsets into the data section
 };
+
+std::optional<Precision> precision_named(const std::string& name) {
+  for (const Precision precision : {Precision::single, Precision::half})
+    if (name == name_of(precision)) return precision;
+  return std::nullopt;
+}
 
 bool is_list_of_sizes(const nlohmann::json& json) {
   return json.is_array() && std::all_of(json.begin(), json.end(),
@@ -120,11 +164,13 @@ Entry read_entry(const std::string& name, const nlohmann::json& json) {
   if (!dtype.is_string() || !is_list_of_sizes(shape) || !is_list_of_sizes(offsets) ||
       offsets.size() != 2)
     throw InputError(fmt::format("tensor '{}': malformed entry in the header", name));
-  if (dtype != "F32")
+  const auto precision = precision_named(dtype.get<std::string>());
+  if (!precision)
     throw InputError(
-        fmt::format("tensor '{}': type {}, allowed: F32", name, dtype.get<std::string>()));
-  Entry entry{{name, shape.get<std::vector<std::size_t>>(), {}}, offsets[0], offsets[1]};
-  const std::size_t size = size_bytes(name, entry.tensor.shape);
+        fmt::format("tensor '{}': type {}, allowed: F32, F16", name, dtype.get<std::string>()));
+  Entry entry{
+      {name, shape.get<std::vector<std::size_t>>(), {}}, *precision, offsets[0], offsets[1]};
+  const std::size_t size = size_bytes(name, entry.tensor.shape, *precision);
   if (entry.end < entry.begin || entry.end - entry.begin != size)
     throw InputError(fmt::format("tensor '{}': bytes {} to {}, but its shape needs {}", name,
                                  entry.begin, entry.end, size));
@@ -151,6 +197,21 @@ std::vector<Entry> read_entries(const nlohmann::json& header, std::size_t data_s
     throw InputError(fmt::format("{}: {} bytes of data, but its tensors take {}",
                                  end > data_size ? "truncated" : "too long", data_size, end));
   return entries;
+}
+
+// Appends the numbers of a tensor.
+void add_numbers(std::vector<float>& storage, const std::string& data, const Entry& entry) {
+  const std::size_t step = size_of(entry.precision), start = storage.size();
+  storage.resize(start + (entry.end - entry.begin) / step);
+  if (entry.precision == Precision::single) {
+    std::memcpy(storage.data() + start, data.data() + entry.begin, entry.end - entry.begin);
+    return;
+  }
+  for (std::size_t i = start; i < storage.size(); ++i) {
+    std::uint16_t half = 0;
+    std::memcpy(&half, data.data() + entry.begin + (i - start) * step, step);
+    storage[i] = from_half(half);
+  }
 }
 
 Metadata read_metadata(const nlohmann::json& header) {
@@ -189,13 +250,19 @@ SafetensorsFile read_file(std::istream& stream, std::size_t file_size) {
   file.metadata = read_metadata(header);
   const std::size_t data_size = rest - header_size;
   const std::vector<Entry> entries = read_entries(header, data_size);
-  file.storage.resize(data_size / sizeof(float));
-  read(file.storage.data(), data_size);
+  std::string data(data_size, '\0');
+  read(data.data(), data_size);
+  for (const Entry& entry : entries) add_numbers(file.storage, data, entry);
+  std::size_t at = 0;
   for (const Entry& entry : entries) {
+    const std::size_t count = (entry.end - entry.begin) / size_of(entry.precision);
     file.tensors.push_back(entry.tensor);
-    file.tensors.back().data = {file.storage.data() + entry.begin / sizeof(float),
-                                file.storage.data() + entry.end / sizeof(float)};
+    file.tensors.back().data = {file.storage.data() + at, count};
+    at += count;
   }
+  const bool half = std::ranges::all_of(
+      entries, [](const Entry& entry) { return entry.precision == Precision::half; });
+  file.precision = half && !entries.empty() ? Precision::half : Precision::single;
   if (const auto found = file.metadata.find(kChecksum); found != file.metadata.end()) {
     const std::string actual = checksum(file.metadata, file.tensors);
     if (found->second != actual)
@@ -216,9 +283,13 @@ const NamedTensor& SafetensorsFile::find(const std::string& name) const {
 }
 
 void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
-                       std::map<std::string, std::string> metadata) {
+                       std::map<std::string, std::string> metadata, Precision precision) {
   try {
-    write_and_rename(path, make_header(tensors, std::move(metadata)), tensors);
+    std::vector<std::vector<float>> storage;
+    const bool half = precision == Precision::half;
+    const auto all =
+        half ? rounded(tensors, storage) : std::vector<NamedTensor>(tensors.begin(), tensors.end());
+    write_and_rename(path, make_header(all, std::move(metadata), precision), all, precision);
   } catch (const std::exception& error) {
     throw std::runtime_error("cannot write " + path.string() + ": " + error.what());
   }

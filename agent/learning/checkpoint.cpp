@@ -171,12 +171,12 @@ void Checkpoint::restore_averaged(Tensor<1>& parameters, const ParameterLayout& 
   copy(parameters, layout, kAveraged);
 }
 
-void Checkpoint::write_averaged(const std::filesystem::path& path) const {
+void Checkpoint::write_averaged(const std::filesystem::path& path, Precision precision) const {
   std::vector<NamedTensor> averaged;
   std::ranges::copy_if(file_.tensors, std::back_inserter(averaged), [](const NamedTensor& tensor) {
     return tensor.name.starts_with(kAveraged);
   });
-  write_safetensors(path, averaged, file_.metadata);
+  write_safetensors(path, averaged, file_.metadata, precision);
 }
 
 void write_averaged(const std::filesystem::path& path, std::span<const float> weights,

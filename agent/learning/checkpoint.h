@@ -17,10 +17,10 @@ namespace saccade {
 /// `optimizer.second/<name>`; the metadata holds the configuration (YAML), the counters, and the
 /// caller's `notes`.
 ///
-/// Every tensor is float32 (rows, cols), row-major, and is multiplied from the right: y = x W + b,
-/// b (1, cols). Tensors without a prefix are the weights from which training continues; evaluation,
-/// pictures and `init_from` read `ema/`. Metadata: "format", "config", "updates", "average_reward"
-/// (T), "note.<name>".
+/// Every tensor is (rows, cols) of float32, or of float16 as `export --half` writes it, row-major,
+/// and is multiplied from the right: y = x W + b, b (1, cols). Tensors without a prefix are the
+/// weights from which training continues; evaluation, pictures and `init_from` read `ema/`.
+/// Metadata: "format", "config", "updates", "average_reward" (T), "note.<name>".
 ///
 /// The parameters, if the agent has the part. Each `x.weight`, except those of scores and gates,
 /// has an `x.bias` of as many columns. D is the size of a glimpse, (scale, channel, row, col); F is
@@ -124,9 +124,11 @@ class Checkpoint {
   /// Copies only the averaged weights, which evaluation uses. Throws as restore() does.
   void restore_averaged(Tensor<1>& parameters, const ParameterLayout& layout) const;
 
-  /// Writes only the averaged weights and the metadata: a third of the file or less. Enough to use
-  /// a trained agent, but not to continue training.
-  void write_averaged(const std::filesystem::path& path) const;
+  /// Writes only the averaged weights and the metadata: a third of the file or less, in half
+  /// precision a sixth. Enough to use a trained agent, but not to continue training.
+  void write_averaged(const std::filesystem::path& path, Precision precision) const;
+  /// How the file stores its numbers.
+  Precision precision() const { return file_.precision; }
 
   const std::map<std::string, std::string>& metadata() const { return file_.metadata; }
 

@@ -32,7 +32,7 @@ std::vector<std::filesystem::path> call_export(ExportOptions options) {
     files.run_folder = options.agents.front();
     return export_agent(files);
   }
-  if (others || files.unrolled)
+  if (others || files.unrolled || files.half)
     throw InputError("--web: cannot be combined with --npz, --onnx or --agent");
   if (files.force) throw InputError("--force: has no effect with --web, which writes a new folder");
   write_web_page({.agents = options.agents, .target = options.web, .single = options.single});
@@ -55,6 +55,7 @@ Command export_command() {
            {"--agent", &files.agent,
             "A new folder: configuration, figures and averaged weights, which every command "
             "takes for a run folder"},
+           {"--half", &files.half, "The folder has its weights in half precision: half the size"},
            {"--onnx", &files.onnx,
             "A new .onnx file: one step, from a glimpse and the state to the answer and "
             "where to look next"},

@@ -11,34 +11,31 @@ namespace {
 constexpr std::size_t kLengthBytes = 8;  // of a safetensors file's header
 
 // The length of what comes before the numbers.
-std::size_t head_of(const std::string& checkpoint) {
+std::size_t head_of(const std::string& checkpoint, std::size_t width) {
   std::uint64_t header = 0;
   if (checkpoint.size() >= kLengthBytes) std::memcpy(&header, checkpoint.data(), kLengthBytes);
   const std::uint64_t head = kLengthBytes + header;
-  if (head > checkpoint.size() || (checkpoint.size() - head) % sizeof(float) != 0)
-    throw std::logic_error("an agent's weights are no safetensors file of 32-bit numbers");
+  if (head > checkpoint.size() || (checkpoint.size() - head) % width != 0)
+    throw std::logic_error("an agent's weights are no safetensors file of this precision");
   return head;
 }
 
 }  // namespace
 
 std::string agent_file(const nlohmann::json& about, const std::string& checkpoint,
-                       const std::string& digits) {
-  const std::size_t head = head_of(checkpoint);
-  const std::size_t numbers = (checkpoint.size() - head) / sizeof(float);
-  const std::string said = nlohmann::json{
-      {"about", about},
-      {"head", head},
-      {"numbers", numbers},
-      {"digits",
-       digits.size()}}.dump();
+                       Precision precision, const std::string& digits) {
+  const std::size_t width = size_of(precision);
+  const std::size_t head = head_of(checkpoint, width);
+  nlohmann::json lengths = {{"about", about}, {"head", head}, {"width", width}};
+  lengths["numbers"] = (checkpoint.size() - head) / width;
+  lengths["digits"] = digits.size();
+  const std::string said = lengths.dump();
   std::string file = "SACCADE1";
   for (int shift = 0; shift < 32; shift += 8) file += static_cast<char>(said.size() >> shift & 255);
   file += said;
   file.append(checkpoint, 0, head);
-  for (std::size_t place = sizeof(float); place-- > 0;)
-    for (std::size_t i = head + place; i < checkpoint.size(); i += sizeof(float))
-      file += checkpoint[i];
+  for (std::size_t place = width; place-- > 0;)
+    for (std::size_t i = head + place; i < checkpoint.size(); i += width) file += checkpoint[i];
   return file + digits;
 }
 

@@ -41,6 +41,8 @@ std::vector<fs::path> export_agent(const ExportRequest& request) {
         "saccade export: nothing to write; allowed: --npz FILE, --onnx FILE, --agent DIR");
   if (request.unrolled && request.onnx.empty())
     throw InputError("--unrolled: has no effect without --onnx");
+  if (request.half && request.agent.empty())
+    throw InputError("--half: has no effect without --agent");
   require_suffix("--npz", request.npz, ".npz");
   require_suffix("--onnx", request.onnx, ".onnx");
   const Trained trained(request.run_folder);
@@ -57,7 +59,7 @@ std::vector<fs::path> export_agent(const ExportRequest& request) {
   if (onnx)
     write_text(onnx->path(), onnx_model(trained.task, weights,
                                         request.unrolled ? OnnxExtent::episode : OnnxExtent::step));
-  if (!request.agent.empty()) write_shared_agent(request.run_folder, request.agent);
+  if (!request.agent.empty()) write_shared_agent(request.run_folder, request.agent, request.half);
   if (npz) npz->commit();
   if (onnx) onnx->commit();
   std::vector<fs::path> written = {request.npz, request.onnx, request.agent};

@@ -10,6 +10,7 @@ struct ExportRequest {
   std::filesystem::path npz = {};    // target; empty: none
   std::filesystem::path onnx = {};   // the same
   std::filesystem::path agent = {};  // the same, a folder
+  bool half = false;                 // the folder has its weights in half precision
   bool unrolled = false;             // export whole episodes to the .onnx file, otherwise one step
   bool force = false;                // whether to overwrite existing files
 };

@@ -104,8 +104,9 @@ std::string add_agent(Files& files, const fs::path& agent, const fs::path& scrat
                           {"shape", {count, set.rows(), set.cols(), set.channels()}}};
   about.update(figures_of(agent));
   const fs::path weights = scratch / (name + ".safetensors");
-  checkpoint.write_averaged(weights);
-  files[file_of(name)] = agent_file(about, read_text(weights), some_digits(set, count));
+  const Precision precision = checkpoint.precision();
+  checkpoint.write_averaged(weights, precision);
+  files[file_of(name)] = agent_file(about, read_text(weights), precision, some_digits(set, count));
   fs::remove(weights);
   return name;
 }

@@ -16,7 +16,7 @@ namespace saccade {
 namespace fs = std::filesystem;
 
 void write_shared_agent(const std::filesystem::path& run_folder,
-                        const std::filesystem::path& folder) {
+                        const std::filesystem::path& folder, bool half) {
   const RunFolder run(find_run_folder(run_folder));
   if (!is_finished(run))
     throw InputError(fmt::format("{}: no finished run; its test comes at the end of `saccade run`",
@@ -30,7 +30,8 @@ void write_shared_agent(const std::filesystem::path& run_folder,
   for (const char* name :
        {"config.yaml", "command.txt", "meta.json", "metrics.csv", "summary.json", "test.json"})
     replace_text(beside.path() / name, read_text(run.path() / name));
-  checkpoint.write_averaged(shared.best_checkpoint());
+  checkpoint.write_averaged(shared.best_checkpoint(),
+                            half ? Precision::half : checkpoint.precision());
   beside.commit();
 }
 

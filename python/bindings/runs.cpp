@@ -231,18 +231,19 @@ void bind_runs(nb::module_& m) {
       "export_agent",
       [](const fs::path& folder, const std::optional<fs::path>& npz,
          const std::optional<fs::path>& onnx, const std::optional<fs::path>& agent, bool unrolled,
-         bool force) {
+         bool half, bool force) {
         computed([&] {
           return export_agent({.run_folder = folder,
                                .npz = npz.value_or(fs::path()),
                                .onnx = onnx.value_or(fs::path()),
                                .agent = agent.value_or(fs::path()),
+                               .half = half,
                                .unrolled = unrolled,
                                .force = force});
         });
       },
-      "folder"_a, "npz"_a.none(), "onnx"_a.none(), "agent"_a.none(), "unrolled"_a, "force"_a,
-      "`saccade export`");
+      "folder"_a, "npz"_a.none(), "onnx"_a.none(), "agent"_a.none(), "unrolled"_a, "half"_a,
+      "force"_a, "`saccade export`");
   m.def(
       "export_web",
       [](const fs::path& agent, const fs::path& target, bool single) {

@@ -328,6 +328,7 @@ class Agent:
         agent: str | os.PathLike[str] | None = None,
         web: str | os.PathLike[str] | None = None,
         unrolled: bool = False,
+        half: bool = False,
         single: bool = False,
         force: bool = False,
     ) -> list[pathlib.Path]:
@@ -339,6 +340,7 @@ class Agent:
         unrolled: the ONNX file has whole episodes instead, from the canvas to the answer.
         agent: a new folder with the configuration, figures and weights of the agent's finished run;
             not available if the weights were changed.
+        half: that folder has its weights in half precision, half the size.
         web: a new folder with a web page on which to play with the agent; needs the web module, which
             the package has if it was built after `make web`.
         single: the page is one new .html file instead, which needs no server.
@@ -346,6 +348,8 @@ class Agent:
         """
         if single and web is None:
             raise InputError("single: has no effect without web")
+        if half and agent is None:
+            raise InputError("half: has no effect without agent")
         if agent is not None and self._edited:
             raise InputError(
                 "agent: the weights were changed, so the figures of the run do not apply; "
@@ -364,6 +368,7 @@ class Agent:
                     onnx=targets[1],
                     agent=targets[2],
                     unrolled=as_flag("unrolled", unrolled),
+                    half=as_flag("half", half),
                     force=as_flag("force", force),
                 )
         return [target for target in (*targets, page) if target is not None]

@@ -5,6 +5,7 @@
 #include <onnx/checker.h>
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
 #include <set>
 
 #include "agent/answering/stopping.h"
@@ -13,6 +14,7 @@
 #include "experiments/export/onnx_model.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/trained.h"
+#include "nn/half.h"
 #include "tests/experiments/npz.h"
 #include "tests/experiments/tiny_task.h"
 
@@ -199,6 +201,28 @@ TEST_CASE("export writes the averaged weights of the best checkpoint atomically"
   CHECK((bytes_of(onnx) == first));
 }
 
+TEST_CASE("export --agent --half halves the weights, and they stay as they are from then on") {
+  const TinyExperiment tiny;
+  const fs::path run = tiny.train("run"), single = tiny.path / "single", half = tiny.path / "half";
+  export_agent({.run_folder = run, .agent = single});
+  export_agent({.run_folder = run, .agent = half, .half = true});
+  const SafetensorsFile before = read_safetensors(single / kBest);
+  const SafetensorsFile after = read_safetensors(half / kBest);
+  CHECK(before.precision == Precision::single);
+  CHECK(after.precision == Precision::half);
+  CHECK(fs::file_size(single / kBest) - fs::file_size(half / kBest) >= 2 * after.storage.size());
+  REQUIRE(before.tensors.size() == after.tensors.size());
+  for (const NamedTensor& tensor : after.tensors)
+    CHECK(std::ranges::equal(
+        tensor.data, before.find(tensor.name).data,
+        [](float rounded, float exact) { return rounded == from_half(to_half(exact)); }));
+  CHECK_NOTHROW(evaluate({.run_folder = half}));
+
+  const fs::path copy = tiny.path / "copy";
+  export_agent({.run_folder = half, .agent = copy});
+  CHECK(bytes_of(copy / kBest) == bytes_of(half / kBest));
+}
+
 TEST_CASE("export refuses invalid requests before writing anything") {
   const TrainedTiny tiny({"attention.glimpse.kind=random"});
   const fs::path npz = tiny.path / "weights.npz", onnx = tiny.path / "agent.onnx";
@@ -206,6 +230,8 @@ TEST_CASE("export refuses invalid requests before writing anything") {
         "saccade export: nothing to write; allowed: --npz FILE, --onnx FILE, --agent DIR");
   CHECK(contains(export_fault({.run_folder = tiny.run, .npz = npz, .unrolled = true}),
                  "--unrolled: has no effect"));
+  CHECK(export_fault({.run_folder = tiny.run, .npz = npz, .half = true}) ==
+        "--half: has no effect without --agent");
   CHECK(contains(export_fault({.run_folder = tiny.run, .npz = onnx}),
                  "unknown suffix '.onnx'; allowed: .npz"));
   CHECK(contains(export_fault({.run_folder = tiny.run, .npz = npz, .onnx = onnx, .unrolled = true}),

@@ -171,15 +171,17 @@ NpzArray exported_scenes(const Config& config, const fs::path& page, const std::
 
 TEST_CASE("an agent's file has the bytes of its weights in another order") {
   const std::string checkpoint("\x02\0\0\0\0\0\0\0{}1234abcd", 18);
-  const std::string file = agent_file({{"name", "a"}}, checkpoint, "digits");
+  const std::string file = agent_file({{"name", "a"}}, checkpoint, Precision::single, "digits");
   std::uint32_t length = 0;
   std::memcpy(&length, &file[8], sizeof length);
   CHECK(file.starts_with("SACCADE1"));
   CHECK(nlohmann::json::parse(file.substr(12, length)) ==
-        nlohmann::json{{"about", {{"name", "a"}}}, {"head", 10}, {"numbers", 2}, {"digits", 6}});
+        nlohmann::json{
+            {"about", {{"name", "a"}}}, {"head", 10}, {"numbers", 2}, {"width", 4}, {"digits", 6}});
   CHECK(file.substr(12 + length) == checkpoint.substr(0, 10) + "4d3c2b1adigits");
-  CHECK_THROWS_AS(agent_file({}, checkpoint + "x", ""), std::logic_error);
-  CHECK_THROWS_AS(agent_file({}, "short", ""), std::logic_error);
+  CHECK(agent_file({}, checkpoint, Precision::half, "").ends_with("{}24bd13ac"));
+  CHECK_THROWS_AS(agent_file({}, checkpoint + "x", Precision::single, ""), std::logic_error);
+  CHECK_THROWS_AS(agent_file({}, "short", Precision::single, ""), std::logic_error);
 }
 
 TEST_CASE("the module of a page has the numbers of the program, agent by agent") {
@@ -215,16 +217,16 @@ std::size_t deflated_size(const fs::path& folder) {
   return sum;
 }
 
-TEST_CASE("a page with one agent has at most 3 MB, 1.95 compressed") {
-  const char* name = "a page with one agent has at most 3 MB";
+TEST_CASE("a page with one agent has at most 2.5 MB, 1.5 compressed") {
+  const char* name = "a page with one agent has at most 2.5 MB";
   if (skipped_without_module(name)) return;
   TemporaryFolder folder;
   write_web_page({{fs::path("cluttered60")}, folder.path / "page"});
   std::size_t bytes = 0;
   for (const auto& [path, text] : contents(folder.path / "page")) bytes += text.size();
   MESSAGE(bytes << " bytes, compressed " << deflated_size(folder.path / "page"));
-  CHECK(bytes < 3'000'000);
-  CHECK(deflated_size(folder.path / "page") < 1'950'000);
+  CHECK(bytes < 2'500'000);
+  CHECK(deflated_size(folder.path / "page") < 1'500'000);
 }
 
 TEST_CASE("the package of the module does what its documentation shows") {

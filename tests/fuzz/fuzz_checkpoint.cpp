@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::takes([&] { checkpoint.updates(); });
     fuzz::takes([&] { checkpoint.restore_averaged(parameters, layout); });
     fuzz::takes([&] { checkpoint.copy_shared(parameters, layout); });
-    checkpoint.write_averaged(folder.path / "averaged.safetensors");
+    checkpoint.write_averaged(folder.path / "averaged.safetensors", checkpoint.precision());
   });
   return 0;
 }

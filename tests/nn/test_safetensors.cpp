@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <iterator>
@@ -101,6 +102,61 @@ TEST_CASE("safetensors: the same input gives the same bytes, data aligned to 8")
   CHECK(bytes.size() == 8 + header_size + 7 * sizeof(float));
 }
 
+TEST_CASE("safetensors: half precision takes two bytes a number and is read rounded") {
+  const TemporaryFolder folder;
+  Sample sample;
+  sample.weights[4] = 65504.0F;
+  sample.step[0] = 1.0F / 3.0F;
+  const fs::path path = folder.path / "x.safetensors";
+  write_safetensors(path, sample.tensors, sample.metadata, Precision::half);
+  const std::string bytes = bytes_of(path);
+  std::uint64_t header_size = 0;
+  std::memcpy(&header_size, bytes.data(), sizeof header_size);
+  CHECK(bytes.size() == 8 + header_size + 7 * 2);
+  const SafetensorsFile file = read_safetensors(path);
+  CHECK(file.precision == Precision::half);
+  CHECK(file.has_checksum);
+  CHECK(std::ranges::equal(file.find("weights").data,
+                           std::vector<float>{1.0F, -2.5F, 0.0F, 0.0F, 65504.0F, -0.0F}));
+  CHECK(file.find("step").data[0] == 0x555p-12F);
+  CHECK(file.find("none").data.empty());
+
+  sample.weights[1] = -65505.0F;
+  CHECK(contains(message_of<std::runtime_error>([&] {
+                   write_safetensors(path, sample.tensors, sample.metadata, Precision::half);
+                 }),
+                 "tensor 'weights': -65505 in half precision; allowed: -65504 to 65504"));
+  CHECK(bytes_of(path) == bytes);
+}
+
+TEST_CASE("safetensors: rounded to half precision twice, the bytes are the same") {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path / "a", again = folder.path / "b", wide = folder.path / "c";
+  Sample sample;
+  sample.weights[4] = 2.0F / 3.0F;
+  write_safetensors(path, sample.tensors, sample.metadata, Precision::half);
+  const SafetensorsFile file = read_safetensors(path);
+  write_safetensors(again, file.tensors, file.metadata, file.precision);
+  CHECK(bytes_of(again) == bytes_of(path));
+  write_safetensors(wide, file.tensors, file.metadata);
+  CHECK(read_safetensors(wide).precision == Precision::single);
+  CHECK(std::ranges::equal(read_safetensors(wide).storage, file.storage));
+}
+
+TEST_CASE("safetensors: tensors of two precisions in one file are read") {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path / "x";
+  const std::string json = R"({"a":{"dtype":"F16","shape":[1],"data_offsets":[0,2]},)"
+                           R"("b":{"dtype":"F32","shape":[1],"data_offsets":[2,6]}})";
+  const std::uint64_t size = json.size();
+  put_bytes(path, std::string(reinterpret_cast<const char*>(&size), sizeof size) + json +
+                      std::string("\x00\x3c\x00\x00\x00\xc0", 6));
+  const SafetensorsFile file = read_safetensors(path);
+  CHECK(file.find("a").data[0] == 1.0F);
+  CHECK(file.find("b").data[0] == -2.0F);
+  CHECK(file.precision == Precision::single);
+}
+
 TEST_CASE("safetensors: a file truncated anywhere is refused") {
   const SavedSample saved;
   const std::string bytes = bytes_of(saved.file);
@@ -174,7 +230,7 @@ TEST_CASE("safetensors: an inconsistent header is refused") {
         "{\"a\":" + tensor("F32", "[1]", first) + ",\"b\":" + tensor("F32", "[1]", second) + "}",
         8);
   };
-  CHECK(one("F64", "[1]", "[0,8]") == "tensor 'a': type F64, allowed: F32");
+  CHECK(one("F64", "[1]", "[0,8]") == "tensor 'a': type F64, allowed: F32, F16");
   CHECK(one("F32", "[3]", "[0,8]") == "tensor 'a': bytes 0 to 8, but its shape needs 12");
   CHECK(one("F32", "[2]", "[8,0]") == "tensor 'a': bytes 8 to 0, but its shape needs 8");
   CHECK(one("F32", "[4]", "[0,16]") == "truncated: 8 bytes of data, but its tensors take 16");

@@ -124,12 +124,12 @@ function unpacked(source) {
     if (!(at + size <= bytes.length)) throw new Error('the agent\'s file is cut off');
     return bytes.subarray(at, at += size);
   };
-  const {about, head, numbers, digits} = JSON.parse(text.decode(next(length)));
-  const weights = new Uint8Array(head + 4 * numbers);
+  const {about, head, numbers, width, digits} = JSON.parse(text.decode(next(length)));
+  const weights = new Uint8Array(head + width * numbers);
   weights.set(next(head));
-  for (const place of [3, 2, 1, 0]) {
+  for (let place = width - 1; place >= 0; --place) {
     const plane = next(numbers);
-    for (let i = 0; i < numbers; ++i) weights[head + 4 * i + place] = plane[i];
+    for (let i = 0; i < numbers; ++i) weights[head + width * i + place] = plane[i];
   }
   return {about, weights, digits: next(digits)};
 }
