@@ -32,7 +32,8 @@ enum class AnswerKind {
 struct EnvironmentSizes {
   int num_classes = 0;  // C
   CanvasSize canvas = {};
-  int max_symbols = 0;  // J; 0: the answer is no sequence
+  int max_symbols = 0;   // J; 0: the answer is no sequence
+  int glimpse_size = 0;  // D, of environments without a retina; 0: the retina says it
 };
 
 /// A batch of B episodes that are stepped together.
@@ -78,6 +79,9 @@ class Environment {
   /// Looks at locations (B, L), numbers in [-1, 1]: writes glimpses (B, D), values in [0, 1].
   /// Throws std::out_of_range for a number outside that range or NaN.
   void look(ConstMatrix locations, Matrix glimpses);
+  /// After a look at locations (B, L): replaces those where the world looked elsewhere than it was
+  /// asked to. The environments of this library look where they are asked to.
+  virtual void find_places(Matrix /*locations*/) const {}
   /// Looks at every place (K, 2) in N episodes, from `first` on: writes glimpses (N K, D), row
   /// n K + k. Places have the range of look(); requires L = 2.
   void look_at_all(ConstMatrix places, Matrix glimpses, int first = 0);

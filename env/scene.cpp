@@ -216,13 +216,18 @@ Settings describe(SceneConfig& config) {
   const Condition texts = when(&config.kind, task_kinds(), [](const std::string& name) {
     return find_task_kind(name).is_text;
   });
-  const Condition own = when(&config.kind, task_kinds(),
-                             [](const std::string& name) { return find_task_kind(name).is_own; });
+  const auto task = [&](const auto& trait) {
+    return when(&config.kind, task_kinds(),
+                [&](const std::string& name) { return trait(find_task_kind(name)); });
+  };
+  const Condition own = task([](const TaskKind& kind) { return kind.is_own; });
+  const Condition canvas = task([](const TaskKind& kind) { return !kind.gives_glimpses; });
+  const Condition world = task([](const TaskKind& kind) { return kind.gives_glimpses; });
   Settings all = {
       {"scene.kind", &config.kind, task_kinds(),
        "Task: where the digits lie, what else is there, and what is asked"},
       {"scene.canvas", &config.canvas, closed(8, 2048),
-       "Size of the canvas (rows, cols), in pixels"},
+       "Size of the canvas (rows, cols), in pixels", canvas},
       {"scene.num_digits", &config.num_digits, closed(0, kMaxDigits),
        "Number of digits in a scene; of bag, transcribe and search the largest", digits},
       {"scene.min_digits", &config.min_digits, closed(0, kMaxDigits),
@@ -246,9 +251,15 @@ Settings describe(SceneConfig& config) {
        when(&config.kind, task_kinds(),
             [](const std::string& name) { return find_task_kind(name).has_cue; })},
       {"scene.classes", &config.classes, Text::line,
-       "Names of the classes of scenes that a program gives, in the order of their labels", own},
+       "Names of the classes, or actions, of scenes that a program gives, in their order", own},
       {"scene.channels", &config.channels, closed(1, 3),
-       "Number of channels of such scenes: 1, or 3 for colour", own},
+       "Number of channels of such scenes: 1, or 3 for colour",
+       task([](const TaskKind& kind) { return kind.is_own && !kind.gives_glimpses; })},
+      {"scene.glimpse_size", &config.glimpse_size, closed(1, 1'000'000),
+       "Number of values in a glimpse that a program gives", world},
+      {"scene.best_return", &config.best_return, closed(1e-6, 1e9),
+       "Largest return of an episode of own_game, which counts as no error",
+       task([](const TaskKind& kind) { return kind.gives_glimpses && kind.acts(); })},
   };
   append(all, describe(config.own, "scene", &config.kind));
   return all;

@@ -33,6 +33,8 @@ struct SceneConfig {
   int max_number = 9999;                 // digits_to_words: 9-999999
   std::vector<std::string> classes = default_classes();  // own: their names; the labels, in order
   int channels = 1;                                      // own: of the canvases, 1 or 3 (RGB)
+  int glimpse_size = 1;                                  // own_world, own_game: D
+  double best_return = 1.0;                              // own_game: of an episode
   OwnValues own = {};                                    // scene.<kind>.*, of registered kinds
 
   static std::vector<std::string> default_classes();  // the digits, 0 to 9

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/own_part.h"
+#include "env/own_world.h"
 #include "env/scene_facts.h"
 
 namespace saccade {
@@ -27,11 +28,13 @@ class SceneSource {
   virtual void visit(std::uint64_t first, int count, const Visitor& visit) = 0;
 };
 
-/// The sources of the splits, which outlive the environments that show them; null if there is none.
+/// What a program gives to the environments of a task, which it outlives; null if there is none:
+/// the scenes of the splits, or a world, which numbers those of all.
 struct SceneSources {
   SceneSource* train = nullptr;
   SceneSource* valid = nullptr;
   SceneSource* test = nullptr;
+  const OwnWorldMaker* world = nullptr;
 };
 
 }  // namespace saccade

@@ -9,6 +9,7 @@
 #include "env/catch.h"
 #include "env/circle_square.h"
 #include "env/glimpse_environment.h"
+#include "env/own_world_environment.h"
 #include "env/search.h"
 #include "env/source_environment.h"
 #include "env/words.h"
@@ -118,6 +119,35 @@ const TaskKind kOwn = {.make = make_own,
                        .has_shades = true,
                        .is_own = true};
 
+template <AnswerKind kAnswer>
+std::unique_ptr<Environment> make_own_world(const EnvironmentRequest& r) {
+  if (r.world == nullptr)
+    throw InputError(
+        "scene.kind: " + r.scene.kind +
+        ": its glimpses come from a program, and none gives them here; allowed: where one does, as "
+        "saccade.train(world=...) in Python");
+  const OwnWorldSpec spec{.glimpse_size = r.scene.glimpse_size,
+                          .num_classes = static_cast<int>(r.scene.classes.size()),
+                          .answer = kAnswer,
+                          .best_return = static_cast<float>(r.scene.best_return)};
+  return std::make_unique<OwnWorldEnvironment>(*r.world, spec, r.split, r.episodes, r.rollouts);
+}
+
+template <AnswerKind kAnswer>
+TaskKind own_world() {
+  return {.make = make_own_world<kAnswer>,
+          .sizes = [](const SceneConfig& scene, const Dataset&) -> EnvironmentSizes {
+            return {.num_classes = static_cast<int>(scene.classes.size()),
+                    .glimpse_size = scene.glimpse_size};
+          },
+          .answer_name = [](const SceneConfig& scene, const std::vector<std::string>&,
+                            int label) { return scene.classes[label]; },
+          .answer = kAnswer,
+          .has_shades = true,
+          .is_own = true,
+          .gives_glimpses = true};
+}
+
 const TaskKind kDigitsToWords = {
     .make = [](const EnvironmentRequest& r) -> std::unique_ptr<Environment> {
       return std::make_unique<WordsEnvironment>(r.scene.max_number, r.split, r.seed, r.episodes,
@@ -140,7 +170,9 @@ NameTable<TaskKind>& table() {
                                {"catch", kCatch},
                                {"circle_square", kCircleSquare},
                                {"digits_to_words", kDigitsToWords},
-                               {"own", kOwn}});
+                               {"own", kOwn},
+                               {"own_world", own_world<AnswerKind::one_class>()},
+                               {"own_game", own_world<AnswerKind::actions>()}});
     return NameTable<TaskKind>("scene.kind", std::move(kinds));
   }();
   return table;

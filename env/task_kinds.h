@@ -24,7 +24,8 @@ struct EnvironmentRequest {
   int episodes;
   int rollouts;
   int scenes = 0;                 // number of evaluation scenes; 0: unlimited
-  SceneSource* source = nullptr;  // of the split, for tasks whose scenes are given (is_own)
+  SceneSource* source = nullptr;  // of the split, for tasks whose scenes are given (is_own), or
+  const OwnWorldMaker* world = nullptr;  // if it gives glimpses
 };
 
 /// A task, named by scene.kind: makes its environments and describes them. What the agent has to
@@ -46,16 +47,17 @@ struct TaskKind {
   /// their contents repeat and nothing else varies; 0: no two are the same.
   std::int64_t (*distinct)(const SceneConfig& scene, int digits) = nullptr;
   AnswerKind answer = AnswerKind::one_class;
-  bool has_digits = false;     // scenes are made from data.*
-  bool has_shades = false;     // pixels are not just black and white: data.mean, deviation apply
-  bool is_text = false;        // one character per row, viewed whole: there are no glimpses
-  bool is_tiled = false;       // digits lie in the tiles of tile_grid(scene.num_digits)
-  bool counts_digits = false;  // an episode counts as many looks as it has digits
-  bool has_cue = false;        // the first look sees a cue (Environment::end_cue)
-  bool is_own = false;         // scenes come from a program; `make` throws InputError without a
-                               // source
+  bool has_digits = false;      // scenes are made from data.*
+  bool has_shades = false;      // pixels are not just black and white: data.mean, deviation apply
+  bool is_text = false;         // one character per row, viewed whole: there are no glimpses
+  bool is_tiled = false;        // digits lie in the tiles of tile_grid(scene.num_digits)
+  bool counts_digits = false;   // an episode counts as many looks as it has digits
+  bool has_cue = false;         // the first look sees a cue (Environment::end_cue)
+  bool is_own = false;          // scenes come from a program; `make` throws InputError without a
+                                // source, or a world
+  bool gives_glimpses = false;  // glimpses come from a program: there is no canvas and no retina
   /// For actions: the least number of acts before one can earn a reward, and the name of that
-  /// event.
+  /// event; null if it is not known.
   int (*first_event)(const SceneConfig& scene) = nullptr;
   const char* event = "";
 

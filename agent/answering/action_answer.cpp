@@ -94,7 +94,7 @@ class ActionAnswer final : public Answer {
   }
   std::span<const int> labels(int) const override { return {}; }
   float error(int b) const override {
-    return 1.0F - rewards[b] / environment_.best_return(core_.steps);
+    return std::clamp(1.0F - rewards[b] / environment_.best_return(core_.steps), 0.0F, 1.0F);
   }
 
  private:

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -6,6 +8,7 @@
 #include "agent/answering/stopping.h"
 #include "agent/credit/reward.h"
 #include "attention/hidden.h"
+#include "base/own_part.h"
 #include "nn/layers.h"
 #include "nn/linear_head.h"
 
@@ -49,17 +52,12 @@ class ClassAnswer final : public Answer {
     if (parts.stop_rule->kind().sampled) earned_ = zeros<2>(steps, batch);
   }
 
-  void begin() override {
-    const std::span<const SceneFacts> facts = environment_.facts();
-    for (int b = 0; b < core_.episodes(); ++b) {
-      labels_[b] = facts[b].label;
-      lengths_[b] = counted_steps(facts[b], core_.steps);
-    }
-  }
+  void begin() override {}
 
   void step(const StepContext& now) override {
     const int last = core_.steps - 1;
     if (now.t < last) return;
+    take_labels();
     const SamplingMode sampling = now.request.sampling;
     const bool pays = parts_.reward.by_step && sampling == SamplingMode::training;
     stops_ = stop_ && stop_->acts_in(sampling);
@@ -141,6 +139,18 @@ class ClassAnswer final : public Answer {
   }
 
  private:
+  // Own worlds may tell the class of an episode as late as with its last look.
+  void take_labels() {
+    const std::span<const SceneFacts> facts = environment_.facts();
+    for (int b = 0; b < core_.episodes(); ++b) {
+      labels_[b] = facts[b].label;
+      lengths_[b] = counted_steps(facts[b], core_.steps);
+      if (labels_[b] < 0)
+        throw OwnPartError(fmt::format(
+            "labels: neither the reset nor one of {} looks told the class of episode {} of a lane",
+            core_.steps, b));
+    }
+  }
   int largest(const float* row) const {
     return static_cast<int>(std::max_element(row, row + parts_.num_classes) - row);
   }

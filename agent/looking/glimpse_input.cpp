@@ -40,6 +40,9 @@ GlimpseParts make_glimpse_parts(const ModelConfig& model, const GlimpseShape& sh
 }
 
 std::vector<std::string> glimpse_networks() { return filters_makers().names(); }
+bool reads_squares(const std::string& glimpse_network) {
+  return filters_makers().at(glimpse_network) != no_filters;
+}
 
 Work GlimpseParts::work(Input input) const {
   if (!filters) return network.work(input, input);

@@ -31,6 +31,8 @@ struct GlimpseParts {
 GlimpseParts make_glimpse_parts(const ModelConfig& model, const GlimpseShape& shape,
                                 ParameterLayout& layout, int location_size = 2);
 std::vector<std::string> glimpse_networks();
+/// Whether such a network needs the squares of a retina; else any row of numbers.
+bool reads_squares(const std::string& glimpse_network);
 
 /// Computes the glimpse network's input for R glimpses, and the backward pass to their pixels. Used
 /// by one thread at a time.

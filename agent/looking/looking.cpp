@@ -69,8 +69,9 @@ Exploration Looking::exploration_at(double progress, std::span<const float>) con
           .temperature = static_cast<float>(config_.temperature.at(progress))};
 }
 
+// A glimpse that no retina took is a row of numbers.
 GlimpseShape retina_shape(const ObservationSpec& spec) {
-  return {spec.glimpse_size, spec.canvas.channels, spec.patch_size, spec.pixels};
+  return {spec.glimpse_size, spec.canvas.channels, std::max(1, spec.patch_size), spec.pixels};
 }
 
 LookTraits retina_traits(const AgentConfig& config, const ObservationSpec& spec) {
@@ -86,6 +87,7 @@ LookTraits retina_traits(const AgentConfig& config, const ObservationSpec& spec)
 
 std::array<float, 2> half_sides(const ObservationSpec& spec) {
   const auto side = static_cast<float>(spec.patch_size);
+  if (side == 0.0F) return {0.0F, 0.0F};
   return {side / static_cast<float>(spec.canvas.cols), side / static_cast<float>(spec.canvas.rows)};
 }
 

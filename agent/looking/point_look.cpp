@@ -90,6 +90,7 @@ class PointLook final : public LookBase {
       environment_.look_smoothly(step(locations, t), step(glimpses, t), matrix(slopes_));
     else
       environment_.look(step(locations, t), step(glimpses, t));
+    environment_.find_places(step(locations, t));
     pass_.forward(t, parameters);
   }
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "agent/looking/glimpse_input.h"
+#include "agent/looking/location_estimator.h"
 #include "agent/looking/looking.h"
 #include "agent/model/check.h"
 #include "base/error.h"
@@ -42,6 +44,7 @@ void check_motion(const Config& config) {
 // What a world asks of the agent that acts in it.
 void check_actions(const Config& config, const TaskKind& task) {
   const AgentConfig& agent = config.agent;
+  if (task.first_event == nullptr) return;
   if (const int least = task.first_event(config.scene); agent.glimpse.num_glimpses < least)
     throw SettingError(
         {"attention.glimpse.num_glimpses", "scene.canvas", "scene.kind"},
@@ -88,6 +91,36 @@ void check_text(const Config& config) {
                                    agent.glimpse.kind, config.scene.kind));
 }
 
+// What a world that gives single glimpses, and no canvas, asks of the agent and of the run.
+void check_given_glimpses(const Config& config) {
+  const AgentConfig& agent = config.agent;
+  const auto require = [&](bool allowed, const std::string& key, const std::string& value,
+                           const std::string& others) {
+    if (!allowed)
+      throw SettingError(
+          {key, "scene.kind"},
+          fmt::format("{}: {} needs a canvas, and scene.kind: {} gives only the glimpses of one "
+                      "place at a time; allowed: {}",
+                      key, value, config.scene.kind, others));
+  };
+  require(agent.model.kind == "recurrent", "model.kind", agent.model.kind, "recurrent");
+  const GlimpseConfig& glimpse = agent.glimpse;
+  const GlimpseKind& kind = find_glimpse_kind(glimpse.kind);
+  const bool looks_anywhere = kind.has_moves && !kind.has_candidates;
+  require(looks_anywhere && kind.learning != GlimpseKind::Learning::backpropagation,
+          "attention.glimpse.kind", glimpse.kind,
+          "those that look at one place and do not learn by backpropagation, as hard_gaussian");
+  const LogRange zoom = zoom_of(agent);
+  require(zoom == LogRange{}, "attention.glimpse.zoom", fmt::format("{} to {}", zoom.from, zoom.to),
+          "1");
+  require(!find_location_estimator(agent.reinforce.estimator).by_path, "reinforce.estimator",
+          agent.reinforce.estimator, "score");
+  require(agent.model.context == "none", "model.context", agent.model.context, "none");
+  require(!reads_squares(agent.model.glimpse_network), "model.glimpse_network",
+          agent.model.glimpse_network, "mlp");
+  require(config.record.every == 0, "record.every", std::to_string(config.record.every), "0");
+}
+
 // A scan walks the tiles of as many digits as it has glimpses.
 void check_tiles(const Config& config) {
   const int digits = config.scene.num_digits, glimpses = config.agent.glimpse.num_glimpses;
@@ -106,6 +139,7 @@ void check_task(const Config& config) {
   if (task.acts()) check_actions(config, task);
   if (task.has_cue) check_cue(config);
   if (task.is_text) check_text(config);
+  if (task.gives_glimpses) check_given_glimpses(config);
 }
 
 }  // namespace

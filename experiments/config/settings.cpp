@@ -65,6 +65,9 @@ Settings describe(Config& c) {
   const Condition retina =
       when(&c.agent.glimpse.kind, glimpse_kinds(),
            [](const std::string& name) { return find_glimpse_kind(name).sees_motion; });
+  const Condition canvas = when(&c.scene.kind, task_kinds(), [](const std::string& name) {
+    return !find_task_kind(name).gives_glimpses;
+  });
   Settings all = {
       {"name", &c.name, Text::word, "Name of the experiment and of its folder in runs/"},
       {"variant", &c.variant, Text::word_or_none,
@@ -76,7 +79,8 @@ Settings describe(Config& c) {
   append(all, describe(c.pixels), shades);
   append(all, describe(c.augmentation), digits);
   append(all, describe(c.scene));
-  append(all, describe(c.retina), when(&c.agent.model.kind, Names{"recurrent"}) && retina);
+  append(all, describe(c.retina),
+         when(&c.agent.model.kind, Names{"recurrent"}) && retina && canvas);
   append(all, describe(c.agent, c.scene));
   append(all, describe(c.evaluation, c.scene));
   append(all, describe(c.log));

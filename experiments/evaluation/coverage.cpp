@@ -76,6 +76,7 @@ double coverage(const SceneFacts& facts, Look& look, int first, int count, int b
 }
 
 MapSize map_size(CanvasSize canvas) {
+  if (canvas.pixels() == 0) return {1, 1};
   const int factor = (std::max(canvas.rows, canvas.cols) + kMaxMapSide - 1) / kMaxMapSide;
   return {(canvas.rows + factor - 1) / factor, (canvas.cols + factor - 1) / factor};
 }

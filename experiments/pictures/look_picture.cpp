@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.h"
 #include "experiments/evaluation/tally.h"
 #include "experiments/pictures/colours.h"
 #include "experiments/pictures/heat_map.h"
@@ -52,6 +53,14 @@ void Episode::stop_after(int looks) {
   const auto classes = static_cast<int>(answer.probabilities.shape()[2]);
   answer_at_stop_ = most_probable(&answer.probabilities(looks - 1, b, 0), classes);
   end_after(looks);
+}
+
+const World& with_canvas(const World& world) {
+  if (world.spec.canvas.pixels() == 0)
+    throw InputError(
+        fmt::format("scene.kind: {} has no canvas to draw; allowed: kinds that have one",
+                    world.config.scene.kind));
+  return world;
 }
 
 int tile_side(const CanvasSize& canvas, int side) {

@@ -13,16 +13,19 @@
 
 namespace saccade {
 
-/// An agent as pictures show it.
+/// Returns a world that can be drawn. Throws InputError if it has no canvas.
+const World& with_canvas(const World& world);
+
+/// An agent as pictures show it. Throws as with_canvas().
 struct PicturedAgent {
   PicturedAgent(const Task& task)  // implicit: the agent of a task
-      : world(task),
+      : world(with_canvas(task)),
         look(task.model.look()),
         answer(task.model.answer()),
         gated(task.model.gate.has_value()) {}
   /// Somebody else who looks and answers so.
   PicturedAgent(const World& world_, LookTraits look_, AnswerTraits answer_)
-      : world(world_), look(std::move(look_)), answer(answer_) {}
+      : world(with_canvas(world_)), look(std::move(look_)), answer(answer_) {}
 
   const World& world;
   LookTraits look;

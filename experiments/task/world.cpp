@@ -19,7 +19,7 @@ std::shared_ptr<const Digits> digits_of(const Config& config, SharedDatasets* sh
 }
 
 std::optional<Retina> retina_of(const TaskKind& kind, const Config& config, const Digits& digits) {
-  if (kind.is_text) return {};
+  if (kind.is_text || kind.gives_glimpses) return {};
   const int channels = kind.has_digits ? digits.train.channels()
                        : kind.is_own   ? config.scene.channels
                                        : 1;
@@ -35,16 +35,18 @@ ObservationSpec spec_of(const TaskKind& kind, const Config& config, const Digits
                                  sizes.num_classes, config.data.source, config.scene.label,
                                  kMaxClasses));
   return {
-      .glimpse_size = retina ? retina->glimpse_size() : 0,
+      .glimpse_size = retina ? retina->glimpse_size() : sizes.glimpse_size,
       .num_classes = sizes.num_classes,
       .canvas = sizes.canvas,
       .pixels = kind.has_shades ? PixelScale(config.pixels, sizes.canvas.channels) : PixelScale(),
-      .patch_size = config.retina.patch_size,
+      .patch_size = kind.gives_glimpses ? 0 : config.retina.patch_size,
       .answer = kind.answer,
       .max_symbols = sizes.max_symbols,
-      .widest_patch = config.retina.patch_size *
-                      std::pow(config.retina.scale_factor, config.retina.scales - 1) *
-                      zoom_of(config.agent).to};
+      .widest_patch = kind.gives_glimpses
+                          ? 0.0
+                          : config.retina.patch_size *
+                                std::pow(config.retina.scale_factor, config.retina.scales - 1) *
+                                zoom_of(config.agent).to};
 }
 
 }  // namespace
@@ -118,7 +120,8 @@ EnvironmentFactory World::factory(Split split, std::uint64_t seed, int scenes) c
                       .scenes = scenes,
                       .source = split == Split::train   ? sources_.train
                                 : split == Split::valid ? sources_.valid
-                                                        : sources_.test});
+                                                        : sources_.test,
+                      .world = sources_.world});
   };
 }
 

@@ -26,8 +26,8 @@ class World {
   /// Reads the data. Throws InputError for invalid data, scenes or retina, and for more than
   /// kMaxClasses.
   explicit World(const Config& config);
-  /// The same with a shared dataset; `shared` may be null. Environments show the scenes of
-  /// `sources` if those of the task are given by a program.
+  /// The same with a shared dataset; `shared` may be null. Environments show the scenes or the
+  /// world of `sources` if those of the task are given by a program.
   World(const Config& config, SharedDatasets* shared, const SceneSources& sources = {});
   /// The same with a dataset that is already loaded.
   World(const Config& config, std::shared_ptr<const Digits> digits,

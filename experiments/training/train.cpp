@@ -92,6 +92,18 @@ bool shows_finished(const Config& config, const RunFolder& folder, const Trainin
   return ranks.any(finished);
 }
 
+// What a program gives must be what the task shows.
+void check_given(const Config& config, const TrainingRequest& request) {
+  const TaskKind& kind = find_task_kind(config.scene.kind);
+  const auto require = [&](bool given, bool allowed, const char* what, const char* kinds) {
+    if (given && !allowed)
+      throw InputError(fmt::format("{} given, and scene.kind is {}; allowed: {}", what,
+                                   config.scene.kind, kinds));
+  };
+  require(request.scenes != nullptr, kind.is_own && !kind.gives_glimpses, "scenes are", "own");
+  require(request.world != nullptr, kind.gives_glimpses, "a world is", "own_world, own_game");
+}
+
 // `workers` and the shared dataset are given; the first rank holds the folder with `lock`.
 bool train_in(const Config& config, const RunFolder& folder, const RunLock* lock,
               const TrainingRequest& request, Workers& workers, SharedDatasets& digits,
@@ -99,12 +111,8 @@ bool train_in(const Config& config, const RunFolder& folder, const RunLock* lock
   if (shows_finished(config, folder, request, workers.threads(), progress, ranks)) return true;
   bool resumes = false;
   std::optional<SceneReaders> readers;  // outlives the environments
-  if (request.scenes != nullptr) {
-    if (!find_task_kind(config.scene.kind).is_own)
-      throw InputError(
-          fmt::format("scenes are given, and scene.kind is {}; allowed: own", config.scene.kind));
-    readers.emplace(*request.scenes, config);
-  }
+  check_given(config, request);
+  if (request.scenes != nullptr) readers.emplace(*request.scenes, config);
   std::optional<Task> made;
   std::optional<Training> training;
   const auto prepare = [&] {
@@ -116,7 +124,9 @@ bool train_in(const Config& config, const RunFolder& folder, const RunLock* lock
         folder.require_new();  // before reading the data
       std::filesystem::remove(folder.failure());
     }
-    made.emplace(config, &digits, readers ? readers->sources() : SceneSources());
+    SceneSources sources = readers ? readers->sources() : SceneSources();
+    sources.world = request.world;
+    made.emplace(config, &digits, sources);
     if (config.record.every > 0) require_format(config.record.format, "record.format");
     training.emplace(*made, folder, lock, workers, ranks, progress, request.reward);
   };

@@ -5,6 +5,7 @@
 
 #include "agent/credit/reward.h"
 #include "base/ranks.h"
+#include "env/own_world.h"
 #include "experiments/config/config.h"
 #include "experiments/runs/folder_lock.h"
 #include "experiments/runs/run_folder.h"
@@ -21,6 +22,7 @@ struct TrainingRequest {
   std::string command = {};                // as typed, for command.txt
   bool strict = false;                     // refuse init_from if a parameter has another shape
   const OwnScenes* scenes = nullptr;       // for scene.kind: own
+  const OwnWorldMaker* world = nullptr;    // for scene.kind: own_world and own_game
   const RewardFunction* reward = nullptr;  // for reinforce.reward: own
 };
 
@@ -38,8 +40,8 @@ struct SharedParts {
 /// table. Throws HeldError if another process is training in the folder, and std::runtime_error if
 /// the folder is removed or replaced meanwhile: RunLock::require_own().
 ///
-/// If the program's own scenes or reward fail, saves the state after the last complete update and
-/// throws OwnPartError.
+/// If the program's own scenes, world or reward fail, saves the state after the last complete
+/// update and throws OwnPartError.
 ///
 /// Several ranks train together and give the bytes of a single one. Only the first rank reads and
 /// writes the folder and reports progress; `stop` on any rank stops all after the same update. If a

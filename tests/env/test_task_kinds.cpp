@@ -32,7 +32,7 @@ TEST_CASE("every task's environments match its table entry, and every label has 
   for (const std::string& name : task_kinds()) {
     CAPTURE(name);
     const TaskKind& kind = find_task_kind(name);
-    if (kind.is_own) continue;  // test_source_environment.cpp
+    if (kind.is_own) continue;  // test_source_environment.cpp, test_own_world_environment.cpp
     const SceneConfig scene = scene_of(name);
     const Retina retina({4, 2, 2}, scene.canvas[0], scene.canvas[1], 1);
     for (const Split split : {Split::train, Split::valid, Split::test}) {

@@ -57,6 +57,8 @@ inline const Overrides kCatch = {"scene.kind=catch", "scene.canvas=[8, 9]",
 inline const Overrides kSearch = {"scene.kind=search", "scene.num_distractors=0",
                                   "scene.num_digits=3"};
 inline const Overrides kOwn = {"scene.kind=own", "scene.num_distractors=0"};
+inline const Overrides kOwnWorld = {"scene.kind=own_world", "scene.num_distractors=0"};
+inline const Overrides kOwnGame = {"scene.kind=own_game", "scene.num_distractors=0"};
 inline const Overrides kCnn = {"model.kind=cnn", "model.channels=[2, 3]", "model.kernel_size=3"};
 inline const Overrides kMlp = {"model.kind=mlp"};
 inline const Overrides kAttention = {"model.core=attention", "model.heads=2"};
@@ -91,6 +93,8 @@ inline std::vector<Move> moves() {
       {"scene.target", "brightness", kSearch},
       {"scene.classes", "[a, b, a cat]", kOwn},
       {"scene.channels", "3", kOwn},
+      {"scene.glimpse_size", "4", kOwnWorld},
+      {"scene.best_return", "2", kOwnGame, Shows::test},
       {"retina.patch_size", "5"},
       {"retina.scales", "1"},
       {"retina.scale_factor", "3"},

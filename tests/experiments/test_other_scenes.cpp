@@ -61,7 +61,8 @@ TEST_CASE("settings that are not of scenes, or that the agent does not allow, ar
         "'retina.scales=1': not a setting of scenes, which alone may differ from the training; "
         "allowed: scene.kind, scene.canvas, scene.num_digits, scene.min_digits, scene.label, "
         "scene.num_distractors, scene.distractor_size, scene.digit_scale, scene.max_number, "
-        "scene.border, scene.target, scene.classes, scene.channels");
+        "scene.border, scene.target, scene.classes, scene.channels, scene.glimpse_size, "
+        "scene.best_return");
   CHECK(contains(fault_on(tiny.run, {"scene={canvas: [9, 9]}"}), "not a setting of scenes"));
   CHECK(contains(fault_on(tiny.run, {"scene.num_distracters=2"}), "scene.num_distractors"));
   CHECK(contains(fault_on(tiny.run, {"scene.num_distractors=-1"}),

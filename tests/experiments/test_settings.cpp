@@ -13,6 +13,7 @@
 #include "experiments/config/settings.h"
 #include "experiments/runs/run_folder.h"
 #include "nn/safetensors.h"
+#include "tests/env/own_worlds.h"
 #include "tests/experiments/setting_moves.h"
 #include "tests/experiments/support.h"
 
@@ -57,12 +58,18 @@ class ShortRuns {
   // Trains into the folder `out`, and gives the scenes of a task that needs a program.
   fs::path run(const std::string& out, const Overrides& overrides) const {
     const Config read = config(overrides);
-    if (!find_task_kind(read.scene.kind).is_own) return tiny_.train(out, quick(overrides));
+    const TaskKind& kind = find_task_kind(read.scene.kind);
+    if (!kind.is_own) return tiny_.train(out, quick(overrides));
     ShadedScenes scenes(read.scene);
     const OwnScenes own{scenes, scenes, scenes};
+    const OwnWorldMaker world = wave_worlds(static_cast<int>(read.scene.classes.size()));
+    TrainingRequest request{.threads = 1, .command = "x"};
+    if (kind.gives_glimpses)
+      request.world = &world;
+    else
+      request.scenes = &own;
     Progress unseen;
-    CHECK(saccade::train(read, RunFolder(tiny_.path / out),
-                         {.threads = 1, .command = "x", .scenes = &own}, unseen,
+    CHECK(saccade::train(read, RunFolder(tiny_.path / out), request, unseen,
                          std::atomic<bool>(false)));
     return tiny_.path / out;
   }

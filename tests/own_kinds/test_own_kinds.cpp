@@ -118,7 +118,7 @@ TEST_CASE("a registered world satisfies the environment contract, by its setting
 }
 
 TEST_CASE("registered names are taken, are listed, and come before the first use") {
-  CHECK(message_of<InputError>([] { find_task_kind("baars"); }).ends_with(", own, bars"));
+  CHECK(message_of<InputError>([] { find_task_kind("baars"); }).ends_with(", own_game, bars"));
   CHECK(message_of<InputError>([] { find_reward("baars"); }).ends_with(", own, part, calm"));
   const auto refused = [](const std::function<void()>& registers) {
     return contains(message_of<std::logic_error>(registers),
