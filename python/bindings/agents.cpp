@@ -318,7 +318,7 @@ void bind_agents(nb::module_& m) {
                      facts["location_size"] = look.location_size;
                      facts["pictures"] = model.look().pictures;
                      facts["picture_side"] = model.look().picture_side;
-                     facts["glimpse_size"] = task.retina ? task.retina->glimpse_size() : 0;
+                     facts["glimpse_size"] = task.spec.glimpse_size;
                      facts["spells"] = model.answer().spells;
                      facts["acts"] = model.answer().acts;
                      facts["scenes"] = task.config.evaluation.scenes;

@@ -25,6 +25,7 @@
 #include "python/bindings/module.h"
 #include "python/bindings/own_reward.h"
 #include "python/bindings/own_scenes.h"
+#include "python/bindings/own_world.h"
 #include "python/bindings/runs.h"
 #include "python/bindings/words.h"
 #include "python/bindings/worlds.h"
@@ -143,7 +144,7 @@ std::vector<std::string> unused_lines(const ExperimentSource& source) {
 
 fs::path train_run(const ExperimentSource& source, const std::optional<fs::path>& out, bool resume,
                    int threads, const std::string& command, nb::handle listener,
-                   nb::handle own_scenes, nb::handle own_reward) {
+                   nb::handle own_scenes, nb::handle own_world, nb::handle own_reward) {
   require_threads();
   require_allowed_threads(threads);
   const Study study = source.study();
@@ -154,6 +155,8 @@ fs::path train_run(const ExperimentSource& source, const std::optional<fs::path>
   const RunFolder folder(folder_of(study, run, out.value_or(fs::path())));
   std::optional<PythonSplits> own;
   if (!own_scenes.is_none()) own.emplace(own_scenes);
+  OwnWorldMaker world;
+  if (!own_world.is_none()) world = python_worlds(own_world);
   RewardFunction reward;
   if (!own_reward.is_none()) reward = python_reward(own_reward);
   compute_until_stopped([&](std::atomic<bool>& stop, const OnCaller& on_caller) {
@@ -163,6 +166,7 @@ fs::path train_run(const ExperimentSource& source, const std::optional<fs::path>
            .threads = threads,
            .command = command,
            .scenes = own ? &own->scenes : nullptr,
+           .world = world ? &world : nullptr,
            .reward = reward ? &reward : nullptr},
           progress, stop);
   });
@@ -200,9 +204,10 @@ void bind_trainings(nb::module_& m) {
         "What was given and nothing reads, a line each.");
   m.def(
       "train", &train_run, "source"_a, "out"_a.none(), "resume"_a, "threads"_a, "command"_a,
-      "listener"_a, "own_scenes"_a.none(), "own_reward"_a.none(),
+      "listener"_a, "own_scenes"_a.none(), "own_world"_a.none(), "own_reward"_a.none(),
       "Trains one run and returns its folder. own_scenes: Blocks of saccade._own_scenes, to train "
-      "on, to choose by and to test; own_reward: an OwnReward of saccade._own_reward.");
+      "on, to choose by and to test; own_world: an OwnWorlds of saccade._own_world; own_reward: an "
+      "OwnReward of saccade._own_reward.");
   m.def("train_study", &train_study, "source"_a, "out"_a.none(), "jobs"_a, "threads"_a, "command"_a,
         "listener"_a, "Trains the runs of a study and returns its folder.");
   m.def(

@@ -1,6 +1,6 @@
 """Recurrent visual attention: environments, training, agents, comparisons and videos."""
 
-from . import data, envs, scenes
+from . import data, envs, scenes, worlds
 from ._ffmpeg import choose_encoder
 from ._saccade import InputError
 from ._saccade import version as __version__
@@ -36,4 +36,5 @@ __all__ = [
     "study",
     "train",
     "trained_agents",
+    "worlds",
 ]

@@ -54,8 +54,9 @@ def kind_of(images: Any) -> Any:
 
 
 def type_of(value: Any) -> str | None:
-    """How a recorded call shows an argument that is an object of the user's: by its type."""
-    return None if value is None else _Named(type(value).__name__)
+    """How a recorded call shows an argument that is an object of the user's: by its type, and
+    a class by its name."""
+    return None if value is None else _Named((value if isinstance(value, type) else type(value)).__name__)
 
 
 class _Named(str):

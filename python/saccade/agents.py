@@ -456,7 +456,8 @@ class Agent:
 
         locations: (N, 2) in [-1, 1], with a zoom (N, 3); by default the agent's own choice. Only
             for agents that look at points.
-        glimpses: (N, ...), numbers in [0, 1]. A state without images needs locations and glimpses.
+        glimpses: (N, ...), numbers in [0, 1]; of a world of your own any numbers. A state without
+            images needs locations and glimpses.
 
         The episode is computed again from its beginning, so a state is nothing but its history.
         """
@@ -496,7 +497,8 @@ class Agent:
             raise InputError("step: a state without images needs locations and glimpses")
         seen = np.asarray(glimpses).reshape(len(glimpses), -1)
         size = self._facts["glimpse_size"]
-        seen = as_array("glimpses", seen, np.float32, (state.size, size), low=0.0, high=1.0)
+        low, high = (0.0, 1.0) if self._facts["pictures"] else (None, None)
+        seen = as_array("glimpses", seen, np.float32, (state.size, size), low=low, high=high)
         played = self._agent.play_glimpses(
             np.stack([*state._glimpses, seen]), state.readout, state.seed, np.stack(locations)
         )

@@ -14,6 +14,7 @@ from ._labelled import kind_of, type_of
 from ._listening import Listener, Row, log
 from ._own_reward import OwnReward
 from ._own_scenes import OwnScenes
+from ._own_world import OwnWorlds
 from ._saccade import InputError
 from ._settings import Config, Settings, as_called, as_overrides, experiment, with_seed
 from .runs import PathLike, Run, Study
@@ -31,6 +32,7 @@ def train(
     scenes: Any = None,
     valid_scenes: Any = None,
     test_scenes: Any = None,
+    world: Callable[[int], Any] | None = None,
     reward: Callable[..., Any] | None = None,
     seed: int | None = None,
     out: PathLike | None = None,
@@ -63,6 +65,11 @@ def train(
     valid_scenes, test_scenes: the same for validation and test. By default they are scenes of
         `scenes`: of a number of scenes a sixth each, held out from training, always the same ones;
         of endless ones those from the numbers 2**61 and 2**62 on.
+    world: your own world instead of scenes on canvases: a function of a number of episodes that makes
+        them, such as a class as `saccade.worlds.World`, or what `saccade.worlds.from_vector_env`
+        returns. It gives the glimpses, and asks for a class or takes actions. It is called once a
+        lane and step, by the threads that train. The configuration gets scene.kind: own_world or
+        own_game.
     reward: what the looks earn instead of reinforce.reward: a function of (probabilities (T, B, C)
         of the classes after each look, labels (B), facts) that returns (T, B), finite numbers: what
         look t earns in episode b. facts is a dict with the `boxes` (B, K, 4) of the digits in pixels
@@ -83,19 +90,22 @@ def train(
     """
     data = _shown(images, labels, test_images, test_labels, class_names)
     own = _own_scenes(images, scenes, valid_scenes, test_scenes, class_names)
+    worlds = _own_world(world, images, scenes, class_names)
     kept = None
-    if own is None:
+    if own is None and worlds is None:
         kept = keep_images(images, labels, test_images, test_labels, class_names)
     rewarding = None if reward is None else OwnReward(reward)
-    parts = {name: part for name, part in (("scenes", own), ("reward", rewarding)) if part is not None}
+    given = (("scenes", own), ("world", worlds), ("reward", rewarding))
+    parts = {name: part for name, part in given if part is not None}
     follow = {name: part.settings for name, part in parts.items()}
     chosen = experiment(config, with_seed(overrides, seed), kept, follow)
     shown = {
-        name: type_of(given)
-        for name, given in (
+        name: type_of(part)
+        for name, part in (
             ("scenes", scenes),
             ("valid_scenes", valid_scenes),
             ("test_scenes", test_scenes),
+            ("world", world),
             ("reward", reward),
         )
     }
@@ -112,6 +122,7 @@ def train(
                 command,
                 listener,
                 None if own is None else own.blocks,
+                worlds,
                 rewarding,
             )
         except RuntimeError as error:
@@ -121,6 +132,9 @@ def train(
                         f"{name}: the training was saved and stopped: {error}"
                     ) from part.error()
             raise
+        finally:
+            if worlds is not None:
+                worlds.close()
     run = Run(folder)
     if not run.finished:
         log.info("%s: stopped and saved; resume=True continues", run.path)
@@ -212,6 +226,17 @@ def _own_scenes(
     if images is not None:
         raise InputError("scenes: given together with images; allowed: one of the two")
     return OwnScenes(scenes, valid, test, class_names)
+
+
+def _own_world(
+    world: Any, images: Any, scenes: Any, class_names: Sequence[str] | None
+) -> OwnWorlds | None:
+    if world is None:
+        return None
+    for name, given in (("images", images), ("scenes", scenes)):
+        if given is not None:
+            raise InputError(f"world: given together with {name}; allowed: one of the two")
+    return OwnWorlds(world, class_names)
 
 
 def _warn_of_unused(chosen: _saccade.ExperimentSource) -> None:
