@@ -57,3 +57,12 @@ def test_the_example_of_own_images_runs(tmp_path, monkeypatch):
     run = shapes.train(tmp_path / "run", episodes=512, count=300)
     assert run.finished and run.config["training"]["episodes"] == 512
     assert run.config["data"]["source"] == "idx"
+
+
+def test_the_example_in_ap_gyms_own_environment_runs(tmp_path):
+    pytest.importorskip("ap_gym", reason="needs ap-gym")
+    pytest.importorskip("PIL", reason="needs Pillow")
+    short = {"training.episodes": 128, "evaluation.every": 128, "evaluation.scenes": 100}
+    run = example("ap_gym_world").train(tmp_path / "run", episodes=128, **short)
+    assert run.finished and run.config["scene"]["kind"] == "own_world"
+    assert run.config["scene"]["glimpse_size"] == 25
