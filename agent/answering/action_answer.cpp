@@ -78,11 +78,10 @@ class ActionAnswer final : public Answer {
     return loss;
   }
 
-  void logit_backward(std::span<float>, int s, std::span<const int> chosen,
-                      std::span<const float> parameters) override {
-    dlogits_.fill(0.0F);
-    choose_logits(saccade::step(dlogits_, s), chosen);
-    parts_.classifier.state_backward(matrix(core_.dstate), matrix(dlogits_), parameters);
+  void logits_backward(std::span<float> gradient, ConstMatrix dlogits,
+                       std::span<const float> parameters) override {
+    parts_.classifier.backward(gradient, dlogits, core_.states());
+    parts_.classifier.state_backward(matrix(core_.dstate), dlogits, parameters);
   }
 
   ConstMatrix logits(int s) const override { return saccade::step(logits_, s); }

@@ -47,7 +47,8 @@ class AnswerRecord {
 /// construction, except for beam search.
 ///
 /// Order of calls: begin; step for each t, after that step of the core; then, to learn,
-/// step_rewards and backward; or, for saliency, logit_backward, any number of times.
+/// step_rewards and backward; or, for other functions of the logits, logits_backward, any number of
+/// times.
 class Answer : public AnswerRecord {
  public:
   /// Call when new scenes begin.
@@ -76,12 +77,12 @@ class Answer : public AnswerRecord {
   virtual AnswerLoss backward(std::span<float> gradient, const Credit& credit,
                               std::span<const float> parameters) = 0;
 
-  /// Alternative to backward: starts the backward pass of one number per episode, the logit of
-  /// class, symbol or action chosen[b] of probabilities(s), or of nothing if chosen[b] is -1. Adds
-  /// its gradient to core.dstate; `scratch` is overwritten like a gradient. Earlier symbols or
-  /// actions are constants. For a class and s < T - 1, requires classify_every_step.
-  virtual void logit_backward(std::span<float> scratch, int s, std::span<const int> chosen,
-                              std::span<const float> parameters) = 0;
+  /// Alternative to backward: starts the backward pass of any function of the logits from its
+  /// gradient by them, (S B, C). Overwrites the gradients of the parameters, but for those of a
+  /// learned stop, and adds to core.dstate. Earlier symbols or actions are constants. Requires
+  /// classify_every_step.
+  virtual void logits_backward(std::span<float> gradient, ConstMatrix dlogits,
+                               std::span<const float> parameters) = 0;
   /// The logits of probabilities(s), (B, C).
   virtual ConstMatrix logits(int s) const = 0;
   /// The prediction at s in episode b, an index into probabilities(s); -1 after the end mark of a
@@ -93,8 +94,5 @@ class Answer : public AnswerRecord {
 inline int counted_steps(const SceneFacts& facts, int steps) {
   return facts.length > 0 ? std::min(facts.length, steps) : steps;
 }
-
-/// Writes rows (B, C) with a one at chosen[b]; all zeros if it is -1.
-void choose_logits(Matrix dlogits, std::span<const int> chosen);
 
 }  // namespace saccade

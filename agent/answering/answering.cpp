@@ -27,11 +27,4 @@ void set_stop(AnswerTraits& traits, const std::optional<StopRule>& rule) {
   traits.samples_stops = rule->kind().sampled;
 }
 
-void choose_logits(Matrix dlogits, std::span<const int> chosen) {
-  for (int b = 0; b < dlogits.rows; ++b) {
-    std::fill_n(dlogits.row(b), dlogits.cols, 0.0F);
-    if (chosen[b] >= 0) dlogits(b, chosen[b]) = 1.0F;
-  }
-}
-
 }  // namespace saccade

@@ -119,11 +119,10 @@ class ClassAnswer final : public Answer {
     return loss;
   }
 
-  void logit_backward(std::span<float> scratch, int s, std::span<const int> chosen,
-                      std::span<const float> parameters) override {
-    dlogits_.fill(0.0F);
-    choose_logits(saccade::step(dlogits_, s), chosen);
-    reads_backward(scratch, s, 0.0F, parameters);
+  void logits_backward(std::span<float> gradient, ConstMatrix dlogits,
+                       std::span<const float> parameters) override {
+    copy_rows(matrix(dlogits_), dlogits);
+    reads_backward(gradient, 0, 0.0F, parameters);
   }
 
   ConstMatrix logits(int s) const override { return saccade::step(logits_, s); }

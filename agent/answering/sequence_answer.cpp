@@ -111,9 +111,9 @@ class SequenceAnswer final : public Answer {
     return loss;
   }
 
-  void logit_backward(std::span<float> scratch, int s, std::span<const int> chosen,
-                      std::span<const float> parameters) override {
-    said_.logit_backward(scratch, matrix(core_.dstate), s, chosen, core_.states(), parameters);
+  void logits_backward(std::span<float> gradient, ConstMatrix dlogits,
+                       std::span<const float> parameters) override {
+    said_.logits_backward(gradient, matrix(core_.dstate), dlogits, core_.states(), parameters);
   }
 
   ConstMatrix logits(int s) const override { return saccade::step(said_.memory().logits, s); }

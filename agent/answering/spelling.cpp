@@ -93,11 +93,9 @@ double Spelling::backward(std::span<float> gradient, Matrix dstates,
   return loss;
 }
 
-void Spelling::logit_backward(std::span<float> gradient, Matrix dstates, int s,
-                              std::span<const int> chosen, ConstMatrix states,
-                              std::span<const float> parameters) {
-  dlogits_.fill(0.0F);
-  choose_logits(step(dlogits_, s), chosen);
+void Spelling::logits_backward(std::span<float> gradient, Matrix dstates, ConstMatrix dlogits,
+                               ConstMatrix states, std::span<const float> parameters) {
+  copy_rows(matrix(dlogits_), dlogits);
   decoder_backward(gradient, dstates, states, parameters);
 }
 

@@ -43,9 +43,9 @@ class Spelling {
   /// decoder and adds to dstates (T B, H).
   double backward(std::span<float> gradient, Matrix dstates, std::span<const double> weights,
                   float scale, ConstMatrix states, std::span<const float> parameters);
-  /// The same from the logits of symbol s, chosen[r] of row r; of none if that is -1.
-  void logit_backward(std::span<float> gradient, Matrix dstates, int s, std::span<const int> chosen,
-                      ConstMatrix states, std::span<const float> parameters);
+  /// The same from the gradient by the logits, (J R, V).
+  void logits_backward(std::span<float> gradient, Matrix dstates, ConstMatrix dlogits,
+                       ConstMatrix states, std::span<const float> parameters);
 
  private:
   int symbols() const { return memory_.symbols(); }

@@ -1,12 +1,15 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -21,6 +24,7 @@
 #include "experiments/config/variants.h"
 #include "experiments/evaluation/play.h"
 #include "experiments/evaluation/saliency_arrays.h"
+#include "experiments/evaluation/traced_play.h"
 #include "experiments/pictures/recording.h"
 #include "experiments/runs/trained.h"
 #include "python/bindings/arrays.h"
@@ -36,6 +40,7 @@ using namespace nb::literals;
 
 namespace {
 
+using DLogits = nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using GivenFloats = nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
 SamplingMode sampling_mode_named(const std::string& name) {
@@ -73,6 +78,65 @@ nb::dict to_dict(std::vector<NpzArray> arrays) {
 struct Canvases {
   Pixels pixels;
   std::vector<int> labels;
+};
+
+/// Episodes of an agent on canvases, to differentiate.
+class AgentTrace {
+ public:
+  AgentTrace(Canvases canvases, const Model& model)
+      : canvases_(std::move(canvases)), model_(model) {}
+
+  const Canvases& canvases() const { return canvases_; }
+  void play(std::span<const float> weights, const EnvironmentFactory& environments,
+            const TracedPlayRequest& request, Workers& workers) {
+    trace_ = computed([&] {
+      return std::make_unique<TracedPlay>(model_, weights, environments, request, workers);
+    });
+  }
+
+  /// (N, S, C).
+  Array<float> logits() const {
+    auto array = new_array<float, 3>(shape());
+    trace_->logits({array.data(), array.size()});
+    return array;
+  }
+
+  /// The gradients by the weights, name -> (rows, cols), and by the canvases.
+  std::pair<nb::dict, Array<float>> backward(const DLogits& dlogits) {
+    const auto shape_ = shape();
+    for (std::size_t axis = 0; axis < shape_.size(); ++axis)
+      if (dlogits.shape(axis) != shape_[axis])
+        throw InputError(fmt::format("dlogits: shape ({}, {}, {}); allowed: ({}, {}, {})",
+                                     dlogits.shape(0), dlogits.shape(1), dlogits.shape(2),
+                                     shape_[0], shape_[1], shape_[2]));
+    const Pixels& pixels = canvases_.pixels;
+    auto dcanvases =
+        new_array<float, 4>({pixels.shape(0), pixels.shape(1), pixels.shape(2), pixels.shape(3)});
+    std::vector<float> gradient(model_.layout().size());
+    computed([&] {
+      trace_->backward(gradient, {dcanvases.data(), dcanvases.size()},
+                       {dlogits.data(), dlogits.size()});
+      return true;
+    });
+    nb::dict all;
+    for (const Parameter& p : model_.layout().parameters()) {
+      auto array =
+          new_array<float, 2>({static_cast<std::size_t>(p.rows), static_cast<std::size_t>(p.cols)});
+      std::copy_n(&gradient[p.offset], p.size(), array.data());
+      all[p.name.c_str()] = array;
+    }
+    return {all, dcanvases};
+  }
+
+ private:
+  std::array<std::size_t, 3> shape() const {
+    return {static_cast<std::size_t>(trace_->scenes()), static_cast<std::size_t>(trace_->outputs()),
+            static_cast<std::size_t>(trace_->classes())};
+  }
+
+  const Canvases canvases_;  // which the trace's environments look at
+  const Model& model_;
+  std::unique_ptr<TracedPlay> trace_;
 };
 
 /// A trained agent: its task, and weights that can be modified.
@@ -143,6 +207,18 @@ class Agent {
   nb::dict saliency_of_canvases(const Canvases& canvases, std::optional<int> step) {
     return saliency_in(environments_of(canvases), static_cast<int>(canvases.pixels.shape(0)),
                        task_->config.evaluation.seed, step);
+  }
+
+  std::unique_ptr<AgentTrace> trace(Canvases canvases, const std::string& sampling,
+                                    std::uint64_t seed, int pass) {
+    require_traceable(task_->model, task_->config.retina);
+    auto traced = std::make_unique<AgentTrace>(std::move(canvases), task_->model);
+    const TracedPlayRequest request{.scenes = static_cast<int>(traced->canvases().pixels.shape(0)),
+                                    .sampling = sampling_mode_named(sampling),
+                                    .seed = seed,
+                                    .pass = pass};
+    traced->play(flat(weights_), environments_of(traced->canvases()), request, workers_);
+    return traced;
   }
 
   /// Returns the figures of gradients().
@@ -294,6 +370,9 @@ void record(const std::vector<Agent*>& agents, const std::vector<std::string>& n
 }  // namespace
 
 void bind_agents(nb::module_& m) {
+  nb::class_<AgentTrace>(m, "AgentTrace", "Episodes to differentiate; see saccade.Trace.")
+      .def_prop_ro("logits", &AgentTrace::logits)
+      .def("backward", &AgentTrace::backward, "dlogits"_a.noconvert());
   nb::class_<Agent>(m, "Agent", "A trained agent; see saccade.Agent.")
       .def(nb::init<const std::string&, int>(), "path"_a, "threads"_a)
       .def_prop_ro("config_yaml", &Agent::config_yaml)
@@ -344,6 +423,11 @@ void bind_agents(nb::module_& m) {
           "locations"_a.none())
       .def("play_glimpses", &Agent::play_glimpses, "glimpses"_a, "readout"_a, "seed"_a,
            "locations"_a)
+      .def(
+          "trace",
+          [](Agent& agent, const Pixels& images, const std::string& sampling, std::uint64_t seed,
+             int pass) { return agent.trace(canvases_of(images, {}), sampling, seed, pass); },
+          "images"_a, "readout"_a, "seed"_a, "sample"_a, nb::keep_alive<0, 1>())
       .def("gradients", &Agent::gradients, "scenes"_a, "samples"_a, "rollouts"_a)
       .def("saliency_of_scenes", &Agent::saliency_of_scenes, "scenes"_a, "step"_a.none())
       .def(

@@ -5,7 +5,7 @@ from ._ffmpeg import choose_encoder
 from ._saccade import InputError
 from ._saccade import version as __version__
 from ._settings import presets, trained_agents
-from .agents import Agent, Look, Rollout, State, load
+from .agents import Agent, Look, Rollout, State, Trace, load
 from .comparisons import Comparison, compare
 from .recordings import Recording, record
 from .runs import Metrics, Run, Study
@@ -24,6 +24,7 @@ __all__ = [
     "Run",
     "State",
     "Study",
+    "Trace",
     "__version__",
     "compare",
     "data",

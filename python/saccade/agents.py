@@ -41,6 +41,27 @@ def load(path: str | os.PathLike[str], *, threads: int = 0) -> Agent:
     return Agent(path, threads=threads)
 
 
+class Trace:
+    """N episodes, S answers each, of C classes or symbols, to differentiate.
+
+    Whatever was sampled or chosen is held constant: the locations of hard kinds, and the symbols
+    that a decoder said before. Everything else is differentiated: soft kinds through their places
+    and weights. So the gradients train what sees, remembers and answers, and where a soft agent
+    looks; where a hard agent looks is learned by REINFORCE alone.
+    """
+
+    def __init__(self, played: _saccade.AgentTrace) -> None:
+        self._played = played
+        self.logits: FloatArray = played.logits  # (N, S, C)
+
+    def gradients(self, dlogits: Any) -> tuple[dict[str, FloatArray], FloatArray]:
+        """The gradients of the function of the logits whose own gradient by them is `dlogits` (N, S,
+        C): by the weights, summed over the episodes, by name as in `Agent.parameters`; and by the
+        images, (N, channels, rows, cols), as numbers in [0, 1]. Any number of times."""
+        given = as_array("dlogits", dlogits, np.float32, self.logits.shape)
+        return self._played.backward(given)
+
+
 @dataclasses.dataclass(frozen=True)
 class Rollout(Mapping[str, np.ndarray]):
     """N episodes of T glimpses, with C classes. Also a mapping from array names to arrays.
@@ -527,6 +548,22 @@ class Agent:
         canvas = arrays["canvas_jacobian"]
         arrays["canvas_jacobian"] = canvas.reshape(*canvas.shape[:2], channels, rows, cols)
         return arrays
+
+    def trace(
+        self,
+        images: Any,
+        *,
+        readout: SamplingMode = "deterministic",
+        seed: int = 0,
+        sample: int = 0,
+    ) -> Trace:
+        """Plays episodes on images, as `rollout` does, and keeps what their derivatives need: see
+        `Trace`. Not for agents that act, nor for retina.pooling: max."""
+        images = self._canvases(images)
+        played = self._agent.trace(
+            images, readout, as_seed(seed), as_integer("sample", sample, 0, 2**31 - 1)
+        )
+        return Trace(played)
 
     def gradients(
         self, *, scenes: int = 64, samples: int = 128, rollouts: int = 4

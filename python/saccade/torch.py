@@ -1,7 +1,8 @@
-"""The retina in PyTorch. Needs the package torch.
+"""The retina and trained agents in PyTorch. Needs the package torch.
 
 `look` is the look of `attention.glimpse.kind: soft_point`: it reads between pixels, so that the
 glimpse changes smoothly with the location and a network learns where to look by backpropagation.
+`Agent` is a trained agent as a module of a larger model.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from typing import Any
 
 import torch
 
-from . import _saccade
+from . import _saccade, agents
 from ._arguments import as_integer
 from ._arrays import as_array, as_images
 from ._saccade import InputError
+from .agents import SamplingMode, Trace, load
 
-__all__ = ["Canvases", "look"]
+__all__ = ["Agent", "Canvases", "look"]
 
 
 class Canvases:
@@ -91,6 +93,85 @@ def look(canvases: Canvases, locations: torch.Tensor) -> torch.Tensor:
         raise InputError(f"locations: {type(locations).__name__}; allowed: a tensor (N, 2)")
     glimpses: torch.Tensor = _Look.apply(locations, canvases)
     return glimpses
+
+
+class _Play(torch.autograd.Function):
+    """The weights are arguments so that autograd asks for their gradients."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, images: torch.Tensor, trace: Trace, names: list[str], *weights: torch.Tensor
+    ) -> torch.Tensor:
+        ctx.trace, ctx.names, ctx.shape, ctx.images = trace, names, images.shape, images.new_empty(0)
+        return _like(weights[0], trace.logits)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, *dlogits: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
+        by_weight, by_image = ctx.trace.gradients(dlogits[0].contiguous())
+        dimages = None
+        if ctx.needs_input_grad[0]:
+            dimages = _like(ctx.images, _as_given(by_image, ctx.shape))
+        return (dimages, None, None, *(_like(dlogits[0], by_weight[name]) for name in ctx.names))
+
+
+class Agent(torch.nn.Module):
+    """A trained agent: images to the logits of its answers.
+
+    Its parameters have the names of `saccade.Agent.parameters` and are its memory: what an optimiser
+    changes, `agent` has, so that `agent.save` and `agent.rollout` follow. Gradients reach the
+    weights and the images, as far as `saccade.Trace` says: where a hard agent looks is held
+    constant. On the processor, in float32.
+
+    Args:
+        agent: a saccade.Agent, or what saccade.load takes.
+        threads: the number of threads of an agent that is loaded; 0 for all processors.
+    """
+
+    def __init__(self, agent: Any, *, threads: int = 0) -> None:
+        super().__init__()
+        self.agent = agent if isinstance(agent, agents.Agent) else load(agent, threads=threads)
+        self._names = list(self.agent.parameters)
+        for name, values in self.agent.parameters.items():
+            self._place(name, torch.nn.Parameter(torch.from_numpy(values)))
+
+    def _place(self, name: str, parameter: torch.nn.Parameter) -> None:
+        *path, last = name.split(".")
+        module: torch.nn.Module = self
+        for part in path:
+            if not hasattr(module, part):
+                module.add_module(part, torch.nn.Module())
+            module = getattr(module, part)
+        module.register_parameter(last, parameter)
+
+    def forward(
+        self,
+        images: torch.Tensor,
+        *,
+        readout: SamplingMode = "deterministic",
+        seed: int = 0,
+        sample: int = 0,
+    ) -> torch.Tensor:
+        """Logits (N, S, C): after each look, or of each symbol; [:, -1] is the answer of an agent
+        that classifies.
+
+        images: as for `saccade.Agent.rollout`; floats in [0, 1] are rounded to bytes, and the
+            gradient is that at the rounded ones. readout, seed, sample: as there.
+        """
+        if not isinstance(images, torch.Tensor):
+            raise InputError(f"images: {type(images).__name__}; allowed: a tensor (N, ...)")
+        trace = self.agent.trace(images.detach(), readout=readout, seed=seed, sample=sample)
+        logits: torch.Tensor = _Play.apply(
+            images, trace, self._names, *map(self.get_parameter, self._names)
+        )
+        return logits
+
+
+def _as_given(array: Any, shape: torch.Size) -> Any:
+    """(N, channels, rows, cols) in the order of the axes of the images."""
+    if len(shape) == 4 and tuple(shape) != array.shape:
+        return array.transpose(0, 2, 3, 1).reshape(shape)
+    return array.reshape(shape)
 
 
 def _like(tensor: torch.Tensor, array: Any) -> torch.Tensor:

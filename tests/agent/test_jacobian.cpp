@@ -232,6 +232,41 @@ void check_glimpses(Followed& followed, int s) {
   comparison.check();
 }
 
+// A function of all logits, with factors of its own for each, by every 7th weight.
+void check_weights(Followed& followed) {
+  Jacobian& jacobian = followed.jacobian;
+  Tensor<3> factors = jacobian.rollout.answer->probabilities;
+  for (std::size_t i = 0; i < factors.size(); ++i)
+    factors.data()[i] = static_cast<float>(std::sin(3.7 * static_cast<double>(i)));
+  jacobian.backward(flat(followed.parameters), matrix(factors));
+  const std::vector<float> gradient(jacobian.gradient().begin(), jacobian.gradient().end());
+  const auto value = [&] {
+    followed.play();
+    double sum = 0.0;
+    for (int s = 0; s < static_cast<int>(factors.shape()[0]); ++s)
+      for (int b = 0; b < kPairBatch; ++b)
+        for (int c = 0; c < static_cast<int>(factors.shape()[2]); ++c)
+          sum += factors(s, b, c) * jacobian.rollout.answer->logits(s)(b, c);
+    return sum;
+  };
+  constexpr float kStep = 4e-3F;
+  const double here = value();
+  Comparison comparison;
+  for (const Parameter& p : followed.model.layout().parameters())
+    for (std::size_t i = 0; i < p.size(); i += 7) {
+      float& weight = followed.parameters.data()[p.offset + i];
+      const float kept = weight;
+      weight = kept + kStep;
+      const double above = (value() - here) / kStep;
+      weight = kept - kStep;
+      const double below = (here - value()) / kStep;
+      weight = kept;
+      const bool smooth = std::abs(above - below) < 2e-2 * (1.0 + std::abs(above));
+      comparison.add(gradient[p.offset + i], smooth ? 0.5 * (above + below) : NAN);
+    }
+  comparison.check();
+}
+
 AgentConfig looking(const std::string& kind, const std::string& expect = "none",
                     const std::string& addressing = "none") {
   AgentConfig config = tiny_config("gru");
@@ -316,6 +351,28 @@ TEST_CASE(
     Followed followed(config);
     check_canvas(followed, followed.model.num_glimpses() - 1);
   }
+}
+
+TEST_CASE("the gradient by the weights of a function of all logits is that of differences") {
+  for (const AgentConfig& config :
+       {looking("hard_gaussian"), looking("hard_categorical", "none", "content"),
+        looking("soft_grid", "features"), looking("soft_grid", "pixels", "content"),
+        looking("soft_gaussian"), looking("soft_point"), by_path(), whole("rows"),
+        with_context(looking("soft_point")), seeing_all("cnn")}) {
+    CAPTURE(config.model.kind);
+    CAPTURE(config.glimpse.kind);
+    CAPTURE(config.glimpse.expect);
+    Followed followed(config);
+    check_weights(followed);
+  }
+  AgentConfig config = looking("hard_gaussian");
+  config.decoder.hidden_size = 6;
+  config.hidden.kind = "attend";
+  Followed sequence(config, AnswerKind::sequence);
+  check_weights(sequence);
+  config.hidden = {};
+  Followed actions(config, AnswerKind::actions);
+  check_weights(actions);
 }
 
 TEST_CASE("the Jacobian with respect to the canvas includes the pixel scale") {
