@@ -371,7 +371,7 @@ void record(const std::vector<Agent*>& agents, const std::vector<std::string>& n
 
 void bind_agents(nb::module_& m) {
   nb::class_<AgentTrace>(m, "AgentTrace", "Episodes to differentiate; see saccade.Trace.")
-      .def_prop_ro("logits", &AgentTrace::logits)
+      .def("logits", &AgentTrace::logits)
       .def("backward", &AgentTrace::backward, "dlogits"_a.noconvert());
   nb::class_<Agent>(m, "Agent", "A trained agent; see saccade.Agent.")
       .def(nb::init<const std::string&, int>(), "path"_a, "threads"_a)

@@ -46,13 +46,14 @@ class Trace:
 
     Whatever was sampled or chosen is held constant: the locations of hard kinds, and the symbols
     that a decoder said before. Everything else is differentiated: soft kinds through their places
-    and weights. So the gradients train what sees, remembers and answers, and where a soft agent
+    and weights, and with attention.glimpse.detach_state, as in training, not through the state that
+    chose a place. So the gradients train what sees, remembers and answers, and where a soft agent
     looks; where a hard agent looks is learned by REINFORCE alone.
     """
 
     def __init__(self, played: _saccade.AgentTrace) -> None:
         self._played = played
-        self.logits: FloatArray = played.logits  # (N, S, C)
+        self.logits: FloatArray = played.logits()  # (N, S, C)
 
     def gradients(self, dlogits: Any) -> tuple[dict[str, FloatArray], FloatArray]:
         """The gradients of the function of the logits whose own gradient by them is `dlogits` (N, S,

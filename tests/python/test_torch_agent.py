@@ -34,7 +34,7 @@ def test_the_gradient_by_the_images_is_the_saliency(runs, way):
     module = saccade.torch.Agent(runs[way])
     saliency = module.agent.saliency(images())
     pixels = (torch.from_numpy(images()).float() / 255).requires_grad_()
-    last = module(pixels)[:, -1]
+    last = module(pixels, seed=777)[:, -1]  # evaluation.seed, as saliency
     chosen = torch.from_numpy(saliency["chosen"][:, 0]).long()
     last.gather(1, chosen[:, None]).sum().backward()
     np.testing.assert_allclose(
@@ -52,7 +52,7 @@ def test_gradients_have_the_shape_and_the_order_of_the_images(runs, axes):
     assert torch.equal(pixels.grad.reshape(40, 32, 36), flat.grad)
 
 
-@pytest.mark.parametrize("way", ["smooth", "grid", "window"])
+@pytest.mark.parametrize("way", ["grid", "window"])  # whose places do not read a detached state
 def test_the_gradient_by_the_weights_is_that_of_differences(runs, way):
     """Along the gradient itself, where the change is largest beside the rounding."""
     module = saccade.torch.Agent(runs[way])
@@ -126,7 +126,9 @@ def test_traces_do_not_depend_on_the_threads_and_keep_their_weights(runs):
 
 def test_where_a_hard_agent_looks_is_held_constant(runs):
     by_weight, _ = saccade.load(runs["points"]).trace(images()).gradients(np.ones((40, 4, 10)))
-    assert not by_weight["locator.weight"].any() and by_weight["core.weight"].any()
+    locator = [gradient for name, gradient in by_weight.items() if name.startswith("locator")]
+    assert locator and not any(gradient.any() for gradient in locator)
+    assert by_weight["core.weight"].any()
 
 
 @pytest.mark.parametrize(
@@ -143,9 +145,9 @@ def test_where_a_hard_agent_looks_is_held_constant(runs):
         ),
         (
             lambda run: saccade.load(run).trace(images()).gradients(np.full((40, 4, 10), np.nan)),
-            "dlogits: nan",
+            "dlogits: contains a number that is not finite",
         ),
-        (lambda run: saccade.load(run).trace(images(), readout="x"), "readout: unknown value 'x'"),
+        (lambda run: saccade.load(run).trace(images(), readout="x"), "unknown readout 'x'"),
     ],
 )
 def test_bad_input(runs, call, words):
