@@ -9,7 +9,7 @@
 namespace saccade {
 namespace {
 
-constexpr int kTracedTogether = 32;  // scenes in a part
+constexpr int kMostTogether = 32;  // scenes in a part
 
 Tensor<1> copied(std::span<const float> numbers) {
   Tensor<1> copy = zeros<1>(numbers.size());
@@ -25,14 +25,14 @@ TracedPlay::TracedPlay(const Model& model, std::span<const float> parameters,
     : model_(model),
       workers_(workers),
       scenes_(request.scenes),
+      together_(std::min(kMostTogether, request.scenes)),
       parameters_(copied(parameters)),
-      parts_((request.scenes + kTracedTogether - 1) / kTracedTogether) {
+      parts_((request.scenes + together_ - 1) / together_) {
   for (std::unique_ptr<Jacobian>& part : parts_)
-    part = std::make_unique<Jacobian>(model, environments(kTracedTogether, 1));
+    part = std::make_unique<Jacobian>(model, environments(together_, 1));
   workers.for_each(static_cast<int>(parts_.size()), [&](int part) {
     stop_if_asked();
-    RolloutRequest played =
-        RolloutRequest::of_scenes(part * kTracedTogether, request.seed, request.pass);
+    RolloutRequest played = RolloutRequest::of_scenes(part * together_, request.seed, request.pass);
     played.sampling = request.sampling;
     parts_[part]->run(flat(parameters_), played);
   });
@@ -47,8 +47,8 @@ void TracedPlay::logits(std::span<float> to) const {
   SACCADE_CHECK(to.size() == static_cast<std::size_t>(scenes_) * outputs() * classes());
   for (int n = 0; n < scenes_; ++n)
     for (int s = 0; s < outputs(); ++s) {
-      const Answer& answer = *parts_[n / kTracedTogether]->rollout.answer;
-      std::copy_n(answer.logits(s).row(n % kTracedTogether), classes(),
+      const Answer& answer = *parts_[n / together_]->rollout.answer;
+      std::copy_n(answer.logits(s).row(n % together_), classes(),
                   &to[(static_cast<std::size_t>(n) * outputs() + s) * classes()]);
     }
 }
@@ -62,8 +62,8 @@ void TracedPlay::backward(std::span<float> gradient, std::span<float> dcanvases,
   workers_.for_each(static_cast<int>(parts_.size()), [&](int part) {
     stop_if_asked();
     Jacobian& jacobian = *parts_[part];
-    const int first = part * kTracedTogether, count = std::min(kTracedTogether, scenes_ - first);
-    Tensor<3> mine = zeros<3>(outputs(), kTracedTogether, classes());  // 0 beyond the last scene
+    const int first = part * together_, count = std::min(together_, scenes_ - first);
+    Tensor<3> mine = zeros<3>(outputs(), together_, classes());  // 0 beyond the last scene
     for (int b = 0; b < count; ++b)
       for (int s = 0; s < outputs(); ++s)
         std::copy_n(&dlogits[(static_cast<std::size_t>(first + b) * outputs() + s) * classes()],

@@ -47,9 +47,9 @@ class TracedPlay {
  private:
   const Model& model_;
   Workers& workers_;
-  const int scenes_;
+  const int scenes_, together_;  // N, and the scenes of a part
   const Tensor<1> parameters_;
-  std::vector<std::unique_ptr<Jacobian>> parts_;  // of kTracedTogether scenes each
+  std::vector<std::unique_ptr<Jacobian>> parts_;
 };
 
 }  // namespace saccade

@@ -40,7 +40,6 @@ using namespace nb::literals;
 
 namespace {
 
-using DLogits = nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using GivenFloats = nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
 SamplingMode sampling_mode_named(const std::string& name) {
@@ -102,7 +101,7 @@ class AgentTrace {
   }
 
   /// The gradients by the weights, name -> (rows, cols), and by the canvases.
-  std::pair<nb::dict, Array<float>> backward(const DLogits& dlogits) {
+  std::pair<nb::dict, Array<float>> backward(const GivenFloats& dlogits) {
     const auto shape_ = shape();
     for (std::size_t axis = 0; axis < shape_.size(); ++axis)
       if (dlogits.shape(axis) != shape_[axis])
