@@ -97,14 +97,12 @@ std::string make_header(std::span<const NamedTensor> tensors, Metadata metadata,
 }
 
 std::string bytes_of(std::span<const float> numbers, Precision precision) {
+  if (precision == Precision::single)
+    return {reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()};
   std::string bytes(numbers.size() * size_of(precision), '\0');
-  if (precision == Precision::single) {
-    std::memcpy(bytes.data(), numbers.data(), bytes.size());
-  } else {
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      const std::uint16_t half = to_half(numbers[i]);
-      std::memcpy(bytes.data() + i * sizeof half, &half, sizeof half);
-    }
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const std::uint16_t half = to_half(numbers[i]);
+    std::memcpy(bytes.data() + i * sizeof half, &half, sizeof half);
   }
   return bytes;
 }
@@ -204,7 +202,8 @@ void add_numbers(std::vector<float>& storage, const std::string& data, const Ent
   const std::size_t step = size_of(entry.precision), start = storage.size();
   storage.resize(start + (entry.end - entry.begin) / step);
   if (entry.precision == Precision::single) {
-    std::memcpy(storage.data() + start, data.data() + entry.begin, entry.end - entry.begin);
+    std::copy(data.begin() + entry.begin, data.begin() + entry.end,
+              reinterpret_cast<char*>(storage.data() + start));
     return;
   }
   for (std::size_t i = start; i < storage.size(); ++i) {
