@@ -12,19 +12,33 @@
 namespace saccade {
 namespace {
 
-std::vector<std::pair<std::string, GlimpseKind>> make_kinds() {
+constexpr const char* kKey = "attention.glimpse.kind";
+
+// All kinds but the controls, one for each policy that is registered too.
+NameTable<GlimpseKind>& family_table() {
   using enum GlimpseKind::Learning;
-  std::vector<std::pair<std::string, GlimpseKind>> kinds = {
-      {kLearnedPolicy, point_looking(reinforce)},     {"hard_categorical", grid_looking(reinforce)},
-      {"soft_grid", grid_looking(backpropagation)},   {"soft_gaussian", window_looking()},
-      {"soft_point", point_looking(backpropagation)}, {"whole", whole_looking()}};
+  static NameTable<GlimpseKind> table{kKey,
+                                      {{kLearnedPolicy, point_looking(reinforce)},
+                                       {"hard_categorical", grid_looking(reinforce)},
+                                       {"soft_grid", grid_looking(backpropagation)},
+                                       {"soft_gaussian", window_looking()},
+                                       {"soft_point", point_looking(backpropagation)},
+                                       {"whole", whole_looking()}}};
+  return table;
+}
+
+std::vector<std::pair<std::string, GlimpseKind>> all_kinds() {
+  std::vector<std::pair<std::string, GlimpseKind>> kinds;
+  for (const std::string& name : family_table().names())
+    kinds.emplace_back(name, family_table().at(name));
   for (const std::string& policy : policies())
-    if (policy != kLearnedPolicy) kinds.emplace_back(policy, point_looking(none));
+    if (policy != kLearnedPolicy)
+      kinds.emplace_back(policy, point_looking(GlimpseKind::Learning::none));
   return kinds;
 }
 
 const NameTable<GlimpseKind>& glimpse_table() {
-  static const NameTable<GlimpseKind> table{"attention.glimpse.kind", make_kinds()};
+  static const NameTable<GlimpseKind> table{kKey, all_kinds()};
   return table;
 }
 
@@ -32,6 +46,14 @@ const NameTable<GlimpseKind>& glimpse_table() {
 
 const GlimpseKind& find_glimpse_kind(const std::string& kind) { return glimpse_table().at(kind); }
 std::vector<std::string> glimpse_kinds() { return glimpse_table().names(); }
+
+void register_glimpse_kind(const std::string& name, const GlimpseKind& kind,
+                           const std::vector<OwnSetting>& settings) {
+  if (kind.make == nullptr)
+    throw InputError(fmt::format("{}: '{}' cannot be registered: needed: make", kKey, name));
+  family_table().add(name, kind);
+  add_own_settings("attention.glimpse", name, settings);
+}
 
 std::vector<std::string> addressings() { return {"none", "location", "content"}; }
 std::vector<std::string> expectations() { return {"none", "features", "pixels"}; }

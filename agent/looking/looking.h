@@ -13,6 +13,7 @@
 #include "agent/spec/observation_spec.h"
 #include "attention/moves.h"
 #include "base/log_range.h"
+#include "base/own_settings.h"
 #include "env/environment.h"
 #include "nn/parameters.h"
 #include "nn/work.h"
@@ -136,6 +137,12 @@ struct GlimpseKind {
 /// not learn. Throws InputError listing the valid names.
 const GlimpseKind& find_glimpse_kind(const std::string& kind);
 std::vector<std::string> glimpse_kinds();
+
+/// Adds a way of looking of the program that calls it, before anything else is called. `kind.make`
+/// reads its settings, attention.glimpse.<name>.*, from config.glimpse.own. Throws as
+/// NameTable::add does.
+void register_glimpse_kind(const std::string& name, const GlimpseKind& kind,
+                           const std::vector<OwnSetting>& settings = {});
 
 /// `none`, `location` (logits depend on the core's state only, so only chosen glimpses are seen),
 /// `content` (a score of the state against every candidate's embedding).

@@ -236,6 +236,7 @@ Settings describe_glimpse(GlimpseConfig& glimpse, const Conditions& of) {
           {"attention.glimpse.order", &glimpse.order, reading_orders(),
            "Order in which the canvas is read"}},
          of.glimpse([](const GlimpseKind& kind) { return kind.has_order; }));
+  append(all, describe(glimpse.own, "attention.glimpse", &glimpse.kind), of.recurrent());
   return all;
 }
 

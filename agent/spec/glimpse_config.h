@@ -5,6 +5,7 @@
 
 #include "attention/grid.h"
 #include "base/log_range.h"
+#include "base/own_settings.h"
 #include "base/ramp.h"
 
 namespace saccade {
@@ -55,6 +56,8 @@ struct GlimpseConfig {
   // whole
   std::array<int, 2> size = {0, 0};  // rows, cols that the canvas is shrunk to; 0: as it is
   std::string order = "rows";        // a name of reading_orders()
+
+  OwnValues own = {};  // attention.glimpse.<kind>.*, of registered kinds
 };
 
 }  // namespace saccade

@@ -9,8 +9,9 @@ namespace saccade {
 ///
 /// A program of its own has kinds of its own: `register_kinds` is called first and adds them to the
 /// tables (register_task_kind, register_digit_source, register_score, register_reward,
-/// register_core, register_optimizer, register_policy). All commands, help, completion, the schema
-/// and messages then know them, with their settings. What it throws is reported like any error.
+/// register_core, register_optimizer, register_policy, register_glimpse_kind). All commands, help,
+/// completion, the schema and messages then know them, with their settings. What it throws is
+/// reported like any error.
 ///
 /// Call it once, from main(), before other threads exist: it waits for signals in a thread, and
 /// blocks them in all others.

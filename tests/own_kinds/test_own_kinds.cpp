@@ -17,10 +17,12 @@
 #include "experiments/runs/shared_agent.h"
 #include "experiments/task/shared_digits.h"
 #include "nn/optimizer.h"
+#include "tests/agent/slopes.h"
 #include "tests/env/environment_contract.h"
 #include "tests/experiments/program.h"
 #include "tests/experiments/support.h"
 #include "tests/guarded_matrix.h"
+#include "tests/own_kinds/scanpath.h"
 
 void register_kinds();  // of examples/own_kinds/main.cpp
 
@@ -87,6 +89,8 @@ const bool kRegistered = [] {
   register_optimizer("descend", {.update = descend},
                      {{"power", 1.0, closed(0, 2), "Power of the gradient's size"}});
   register_policy("corner", look_at_corner);
+  register_glimpse_kind("scanpath", kScanpath,
+                        {{"reach", 0.8, closed(0, 1), "Distance of places from the middle"}});
   return true;
 }();
 
@@ -134,6 +138,8 @@ TEST_CASE("registered names are taken, are listed, and come before the first use
   CHECK(refused([] { register_optimizer("late", {.update = descend}); }));
   policies();
   CHECK(refused([] { register_policy("late", look_at_corner); }));
+  glimpse_kinds();
+  CHECK(refused([] { register_glimpse_kind("late", kScanpath); }));
   digit_sources();
   CHECK(refused([] { register_digit_source("late", {.load = load_few}); }));
   CHECK(contains(message_of<InputError>([] { register_task_kind("late", {}); }),
@@ -148,6 +154,7 @@ TEST_CASE("registered names are taken, are listed, and come before the first use
   CHECK(needs("of_answer", [] { register_reward("late", find_reward("own")); }));
   CHECK(needs("of_answer", [] { register_reward("late", {.of_beliefs = pay_the_calm}); }));
   CHECK(needs("make", [] { register_core("late", {}); }));
+  CHECK(needs("make", [] { register_glimpse_kind("late", {}); }));
   CHECK(needs("update", [] { register_optimizer("late", {}); }));
 }
 
@@ -249,6 +256,25 @@ TEST_CASE("registered rewards, sources, optimisers, cores and scores train toget
   const Overrides calm = {"reinforce.reward=calm"};
   CHECK(bytes_of(tiny.train("calm", calm) / kLast) !=
         bytes_of(tiny.train("calmer", with(calm, {"reinforce.calm.pay=1"})) / kLast));
+}
+
+TEST_CASE("the gradient of a registered way of looking is the slope") {
+  AgentConfig config = busy_config("gru");
+  config.glimpse.kind = "scanpath";
+  check_slopes(config);
+}
+
+TEST_CASE("a registered way of looking learns, by its settings, and is tested and recorded") {
+  const TinyExperiment tiny;
+  const Overrides own = {"attention.glimpse.kind=scanpath", "reinforce.reward=correct"};
+  const fs::path run = tiny.train("scan", own);
+  check_contains(bytes_of(run / "config.yaml"), {"kind: scanpath", "reach: 0.8"});
+  const fs::path near = tiny.train("near", with(own, {"attention.glimpse.scanpath.reach=0.2"}));
+  CHECK(bytes_of(near / kLast) != bytes_of(run / kLast));
+  CHECK(contains(message_of<InputError>([&] {
+                   read_config(tiny.yaml, with(own, {"attention.glimpse.moves=relative"}));
+                 }),
+                 "attention.glimpse.moves"));
 }
 
 TEST_CASE("the example's program runs, tests, records, compares and describes its kinds") {
