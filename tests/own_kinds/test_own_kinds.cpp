@@ -159,7 +159,7 @@ TEST_CASE("registered names are taken, are listed, and come before the first use
 }
 
 TEST_CASE("a pairwise score has the values and gradients of the same score on matrices") {
-  constexpr int kSteps = 3, kEpisodes = 2, kKeys = 5, kWidth = 7;
+  constexpr int kSteps = 3, kScenes = 2, kKeys = 5, kWidth = 7;
   for (const KeyOrder order : {KeyOrder::by_episode, KeyOrder::by_step})
     for (const int first : {0, 1, kSteps}) {
       std::vector<std::vector<float>> found;
@@ -167,15 +167,15 @@ TEST_CASE("a pairwise score has the values and gradients of the same score on ma
         ParameterLayout layout;
         const auto score = make_score(kind, "s", kWidth, kWidth, 1, layout);
         CHECK(layout.size() == 0);
-        ScoreMemory memory = score->make_memory(kSteps, kEpisodes, kKeys, order);
-        GuardedMatrix keys(kEpisodes * kKeys, kWidth), dkeys(kEpisodes * kKeys, kWidth),
-            queries(kSteps * kEpisodes, kWidth), dqueries(kSteps * kEpisodes, kWidth),
-            scores(kSteps * kEpisodes, kKeys), dscores(kSteps * kEpisodes, kKeys);
+        ScoreMemory memory = score->make_memory(kSteps, kScenes, kKeys, order);
+        GuardedMatrix keys(kScenes * kKeys, kWidth), dkeys(kScenes * kKeys, kWidth),
+            queries(kSteps * kScenes, kWidth), dqueries(kSteps * kScenes, kWidth),
+            scores(kSteps * kScenes, kKeys), dscores(kSteps * kScenes, kKeys);
         RandomStream stream(1, Purpose::scene, 0, 0);
         for (GuardedMatrix* m : {&keys, &dkeys, &queries, &dqueries, &scores, &dscores})
           m->randomize(stream);
         const auto at = [](GuardedMatrix& m, int t) {
-          return m.view().row_range(t * kEpisodes, kEpisodes);
+          return m.view().row_range(t * kScenes, kScenes);
         };
         score->prepare(memory, keys.view(), {});
         for (int t = 0; t < kSteps; ++t)
