@@ -88,6 +88,7 @@ Condition when_wide(LogRange* field) {
 Condition unless(std::string* field, const std::string& name) { return unless_equal(field, name); }
 Condition unless(int* field, int value) { return unless_equal(field, value); }
 Condition unless(std::int64_t* field, std::int64_t value) { return unless_equal(field, value); }
+Condition unless(double* field, double value) { return unless_equal(field, value); }
 
 Condition operator||(Condition one, Condition other) {
   one.alternatives.push_back(std::move(other));

@@ -73,6 +73,7 @@ Condition when_wide(LogRange* field);
 Condition unless(std::string* field, const std::string& name);
 Condition unless(int* field, int value);
 Condition unless(std::int64_t* field, std::int64_t value);
+Condition unless(double* field, double value);
 
 Condition operator||(Condition one, Condition other);
 

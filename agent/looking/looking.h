@@ -112,6 +112,7 @@ struct GlimpseKind {
   bool can_have_context = false;       // a Locator places the glimpses: model.context applies
   bool has_moves = false;              // looks at one place: moves may be relative
   bool has_std = false;                // attention.glimpse.std and learn_std apply
+  bool has_pattern = false;            // attention.glimpse.spread applies in training too, with std
   bool has_path = false;               // reinforce.estimator applies
   bool has_zoom = false;               // attention.glimpse.zoom applies
   bool has_filters = false;            // attention.glimpse.filters applies

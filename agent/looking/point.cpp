@@ -38,7 +38,10 @@ class PointLooking final : public Looking {
 
   Exploration exploration_at(double progress, std::span<const float> parameters) const override {
     Exploration exploration = Looking::exploration_at(progress, parameters);
-    if (learning_ == Learning::backpropagation) exploration.std = exploration.zoom_std = 0.0F;
+    if (learning_ == Learning::backpropagation) {
+      exploration.pattern = exploration.std;
+      exploration.std = exploration.zoom_std = 0.0F;
+    }
     if (parts_.log_std >= 0)
       exploration.std = std::exp(*layout_.view(parameters, parts_.log_std).data);
     return exploration;
@@ -74,6 +77,7 @@ class PointLooking final : public Looking {
                                std::vector<float>(location_size, 0.0F), layout),
             .context = make_context_network(config.model, spec, layout),
             .spread = static_cast<float>(config_.spread),
+            .always_spreads = learning_ == Learning::backpropagation,
             .policy = find_policy(learns() ? kLearnedPolicy : kind),
             // A control uses its own rule for the first glimpse too.
             .first_policy = learns() ? find_first_glimpse(config_.first) : find_policy(kind),
@@ -102,6 +106,7 @@ GlimpseKind point_looking(Learning learning) {
           .can_have_context = learning != Learning::none,
           .has_moves = true,
           .has_std = learning == Learning::reinforce,
+          .has_pattern = learning == Learning::backpropagation,
           .has_path = learning == Learning::reinforce,
           .has_zoom = true,
           .takes_glimpses = true,

@@ -68,9 +68,9 @@ class PointLook final : public LookBase {
                               .streams = now.streams,
                               .moves = parts_.moves.relative ? &parts_.moves : nullptr,
                               .from = from(t)});
-    const bool own_mean =
-        now.request.sampling == SamplingMode::deterministic && now.request.policy == nullptr;
-    if (own_mean && t >= parts_.first_learned) look_about(t);
+    const bool spreads =
+        parts_.always_spreads || now.request.sampling == SamplingMode::deterministic;
+    if (spreads && now.request.policy == nullptr && t >= parts_.first_learned) look_about(t);
   }
 
   void place(int t, ConstMatrix places) override {
@@ -202,7 +202,7 @@ class PointLook final : public LookBase {
     const std::array<float, 2> offset = spread_offset(t, steps());
     for (int b = 0; b < episodes(); ++b)
       for (int axis = 0; axis < 2; ++axis)
-        actions(t, b, axis) += parts_.spread * exploration.std * offset[axis];
+        actions(t, b, axis) += parts_.spread * exploration.width() * offset[axis];
   }
 
   // mu_1 = tanh(parameter), the same in every episode.

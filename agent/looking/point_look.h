@@ -27,6 +27,7 @@ struct PointParts {
   int first = -1;                         // parameter (1, L); -1 if the first glimpse has none
   int log_std = -1;                       // parameter (1, 1); -1 if the deviation is not learned
   float spread = 0.0F;                    // of the deterministic pass about the mean, in deviations
+  bool always_spreads = false;            // in every pass, also of the training
   Policy policy;
   Policy first_policy;
   LogRange zoom;  // 1: none

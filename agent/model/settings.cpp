@@ -171,17 +171,21 @@ Settings describe_glimpse(GlimpseConfig& glimpse, const Conditions& of) {
         "Meaning of an action: a location, or a step from the last location", of.glimpses()},
        {"attention.glimpse.max_step", &glimpse.max_step, closed(1e-3, 2),
         "Length of the longest step, in half canvases", when(&glimpse.moves, Names{"relative"})}});
-  append(all,
-         {{"attention.glimpse.std", &glimpse.std, closed(1e-4, 4),
-           "Standard deviation of the location policy, in half canvases or longest steps"},
-          {"attention.glimpse.learn_std", &glimpse.learn_std, kUnbounded,
-           "Whether that standard deviation is trained"}},
-         of.glimpse([](const GlimpseKind& kind) { return kind.has_std; }));
+  const Condition has_std = of.glimpse([](const GlimpseKind& kind) { return kind.has_std; });
+  const Condition has_pattern =
+      of.glimpse([](const GlimpseKind& kind) { return kind.has_std || kind.has_pattern; });
+  append(all, {{"attention.glimpse.std", &glimpse.std, closed(1e-4, 4),
+                "Standard deviation of the location policy, in half canvases or longest steps",
+                has_pattern && Needs(has_std || unless(&glimpse.spread, 0.0))},
+               {"attention.glimpse.learn_std", &glimpse.learn_std, kUnbounded,
+                "Whether that standard deviation is trained", has_std}});
   append(all,
          {{"attention.glimpse.spread", &glimpse.spread, closed(0, 4),
-           "Width of the deterministic pass. 0: at the policy's mean, or its most probable place. "
-           "1: about as wide as the policy"}},
-         of.glimpse([](const GlimpseKind& kind) { return kind.learning == Learning::reinforce; }));
+           "Width of the deterministic pass, and of soft_point in training. 0: at the policy's "
+           "mean, or its most probable place. 1: about as wide as the policy"}},
+         of.glimpse([](const GlimpseKind& kind) {
+           return kind.learning == Learning::reinforce || kind.has_pattern;
+         }));
   append(all,
          {{"attention.glimpse.zoom", &glimpse.zoom, closed(1, 2048),
            "Canvas pixels, along a side, in a pixel of a glimpse's finest scale: 1, or the range "

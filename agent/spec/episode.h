@@ -21,8 +21,12 @@ enum class SamplingMode {
 /// How widely an agent looks about at a moment of its training.
 struct Exploration {
   float std = 0.0F;          // of a Gaussian policy, in half canvases; 0 looks at its mean
+  float pattern = 0.0F;      // of soft_point, the same; its looks are about the mean all the same
   float zoom_std = 0.0F;     // of its zoom, in half ranges of the logarithm
   float temperature = 1.0F;  // of a distribution over candidates
+
+  /// What attention.glimpse.spread of a point multiplies.
+  float width() const { return std > 0.0F ? std : pattern; }
 };
 
 constexpr int kEveryStep = std::numeric_limits<int>::max();

@@ -23,7 +23,7 @@ class ExportedPoints final : public ExportedLook {
         size_(task.model.look().location_size),
         learns_(find_glimpse_kind(glimpse_.kind).learning != GlimpseKind::Learning::none),
         spread_(static_cast<float>(glimpse_.spread) *
-                task.model.looking->exploration_at(1.0, weights).std) {}
+                task.model.looking->exploration_at(1.0, weights).width()) {}
 
   bool counts_looks() const override { return has_rule() || (learns_ && spread_ > 0.0F); }
 

@@ -95,6 +95,18 @@ TEST_CASE("looks: a zoom receives gradient from whatever its location does") {
   }
 }
 
+TEST_CASE("looks: the gradient of a point with a pattern is the slope, for every first glimpse") {
+  for (const std::string& first : first_glimpses()) {
+    CAPTURE(first);
+    AgentConfig config = busy_config("gru");
+    config.glimpse.kind = "soft_point";
+    config.glimpse.first = first;
+    config.glimpse.std = {0.2, 0.2, 1.0};
+    config.glimpse.spread = 1.0;
+    check_slopes(config);
+  }
+}
+
 // A point that is sampled and learned, if at all, by its score alone.
 bool is_plain_point(const AgentConfig& config) {
   const GlimpseKind& kind = find_glimpse_kind(config.glimpse.kind);

@@ -124,6 +124,32 @@ TEST_CASE("only the deterministic pass spreads its looks, starting with a learne
   }
 }
 
+TEST_CASE("soft_point spreads its looks in every pass, by a width that shrinks in training") {
+  AgentConfig config = tiny_config();
+  config.glimpse.kind = "soft_point";
+  config.glimpse.first = "learned";
+  config.glimpse.std = {0.4, 0.2, 1.0};
+  config.glimpse.spread = 1.5;
+  LookPlayer about(config);
+  for (const double progress : {0.0, 1.0})
+    for (const SamplingMode sampling : {SamplingMode::training, SamplingMode::deterministic}) {
+      about.run({.progress = progress, .sampling = sampling});
+      const Look& look = *about.rollout.look;
+      CHECK(look.entropy(1, 0) == 0.0F);
+      CHECK(look.log_probability(1, 0) == 0.0F);
+      const float width = progress == 0.0 ? 0.6F : 0.3F;
+      for (int t = 0; t < about.rollout.core.steps; ++t) {
+        const std::array<float, 2> offset = spread_offset(t, about.rollout.core.steps);
+        for (int b = 0; b < kLookEpisodes; ++b)
+          for (int axis = 0; axis < 2; ++axis)
+            CHECK(look.actions(t, b, axis) ==
+                  doctest::Approx(look.decisions(t, b, axis) + width * offset[axis]));
+      }
+    }
+  about.run({.policy = find_policy("center")});
+  CHECK(std::ranges::all_of(about.rollout.look->actions, [](float l) { return l == 0.0F; }));
+}
+
 TEST_CASE("only the deterministic pass of a choice among candidates takes its quantiles") {
   for (const std::string first : {"center", "learned"}) {
     CAPTURE(first);
