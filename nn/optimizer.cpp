@@ -139,7 +139,7 @@ Optimizer::Optimizer(OptimizerConfig config, std::size_t size, const std::vector
 }
 
 double Optimizer::learning_rate(double progress) const {
-  return config_.learning_rate *
+  return rate_factor * config_.learning_rate *
          learning_rate_factor(config_.schedule, progress, config_.warmup,
                               config_.final_learning_rate / config_.learning_rate);
 }

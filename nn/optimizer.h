@@ -30,6 +30,9 @@ struct OptimizerConfig {
 
 Settings describe(OptimizerConfig& config);
 
+/// Allowed factors on the learning rate that a schedule gives.
+inline constexpr Interval kRateFactor = closed(0, 1e6);
+
 /// Throws SettingError for an unknown optimizer or schedule, and for an end of the
 /// schedule that is above its beginning or that it cannot reach.
 void check(const OptimizerConfig& config);
@@ -97,6 +100,7 @@ class Optimizer {
   double step(Workers& workers, std::span<float> parameters, std::span<Tensor<1>* const> gradients,
               double progress);
 
+  /// What the schedule gives, times rate_factor.
   double learning_rate(double progress) const;
 
   /// State for a checkpoint: `averaged` (EMA weights), `first` (momentum) and `second` moments.
@@ -104,6 +108,7 @@ class Optimizer {
   Tensor<1> first;
   Tensor<1> second;
   std::int64_t updates = 0;
+  double rate_factor = 1.0;  // in kRateFactor
 
  private:
   struct alignas(64) Squares {  // a cache line, so that no two threads write the same

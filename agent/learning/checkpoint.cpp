@@ -15,6 +15,7 @@ namespace {
 constexpr const char* kFormat = "saccade checkpoint ";  // followed by the version
 constexpr int kVersion = 1;
 constexpr std::int64_t kMostUpdates = 1'000'000'000'000'000;
+constexpr const char* kRate = "learning_rate_factor";
 constexpr const char* kAveraged = "ema/";
 constexpr const char* kFirst = "optimizer.first/";
 constexpr const char* kSecond = "optimizer.second/";
@@ -63,6 +64,19 @@ std::vector<double> averages_of(const std::string& text, std::size_t steps) {
   return values;
 }
 
+std::map<std::string, std::string> metadata_of(const Learner& learner,
+                                               const std::string& config_yaml,
+                                               const std::map<std::string, std::string>& notes) {
+  std::map<std::string, std::string> metadata{{"format", kFormat + std::to_string(kVersion)},
+                                              {"config", config_yaml},
+                                              {"updates", std::to_string(learner.updates())},
+                                              {"average_reward", exact(learner.average_returns)}};
+  if (learner.optimizer.rate_factor != 1.0)
+    metadata[kRate] = saccade::exact(learner.optimizer.rate_factor);
+  for (const auto& [name, text] : notes) metadata["note." + name] = text;
+  return metadata;
+}
+
 }  // namespace
 
 void save_checkpoint(const std::filesystem::path& path, const Learner& learner,
@@ -74,13 +88,14 @@ void save_checkpoint(const std::filesystem::path& path, const Learner& learner,
   add_block(tensors, layout, kAveraged, flat(learner.optimizer.averaged));
   add_block(tensors, layout, kFirst, flat(learner.optimizer.first));
   add_block(tensors, layout, kSecond, flat(learner.optimizer.second));
+  write_safetensors(path, tensors, metadata_of(learner, config_yaml, notes));
+}
 
-  std::map<std::string, std::string> metadata{{"format", kFormat + std::to_string(kVersion)},
-                                              {"config", config_yaml},
-                                              {"updates", std::to_string(learner.updates())},
-                                              {"average_reward", exact(learner.average_returns)}};
-  for (const auto& [name, text] : notes) metadata["note." + name] = text;
-  write_safetensors(path, tensors, std::move(metadata));
+void save_averaged(const std::filesystem::path& path, const Learner& learner,
+                   const std::string& config_yaml,
+                   const std::map<std::string, std::string>& notes) {
+  write_averaged(path, flat(learner.optimizer.averaged), learner.model().layout(),
+                 metadata_of(learner, config_yaml, notes));
 }
 
 Checkpoint::Checkpoint(const std::filesystem::path& path)
@@ -131,6 +146,15 @@ std::int64_t Checkpoint::updates() const {
   return updates;
 }
 
+double Checkpoint::learning_rate_factor() const {
+  if (!file_.metadata.contains(kRate)) return 1.0;
+  const double factor = from_exact(entry(kRate));
+  if (!kRateFactor.contains(factor))
+    throw InputError(fmt::format("{}: {}: {}; allowed: {} to {}", path_.string(), kRate, factor,
+                                 kRateFactor.low, kRateFactor.high));
+  return factor;
+}
+
 const std::string& Checkpoint::entry(const std::string& key) const {
   const auto found = file_.metadata.find(key);
   if (found == file_.metadata.end())
@@ -160,10 +184,12 @@ void Checkpoint::restore(Learner& learner) const {
   if (count > learner.total_updates())
     throw InputError(fmt::format("{}: updates: {}; this training makes {}", path_.string(), count,
                                  learner.total_updates()));
+  const double factor = learning_rate_factor();
   for (const auto& [prefix, block] : blocks)
     if (block->size() > 0) copy(*block, layout, prefix);
   learner.average_returns = returns;
   optimizer.updates = count;
+  optimizer.rate_factor = factor;
 }
 
 void Checkpoint::restore_averaged(Tensor<1>& parameters, const ParameterLayout& layout) const {

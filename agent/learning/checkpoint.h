@@ -20,7 +20,8 @@ namespace saccade {
 /// Every tensor is (rows, cols) of float32, or of float16 as `export --half` writes it, row-major,
 /// and is multiplied from the right: y = x W + b, b (1, cols). Tensors without a prefix are the
 /// weights from which training continues; evaluation, pictures and `init_from` read `ema/`.
-/// Metadata: "format", "config", "updates", "average_reward" (T), "note.<name>".
+/// Metadata: "format", "config", "updates", "average_reward" (T), "learning_rate_factor" if it is
+/// not 1, "note.<name>".
 ///
 /// The parameters, if the agent has the part. Each `x.weight`, except those of scores and gates,
 /// has an `x.bias` of as many columns. D is the size of a glimpse, (scale, channel, row, col); F is
@@ -90,6 +91,11 @@ void save_checkpoint(const std::filesystem::path& path, const Learner& learner,
                      const std::string& config_yaml,
                      const std::map<std::string, std::string>& notes);
 
+/// Saves only the averaged weights and the same metadata, in the format of
+/// Checkpoint::write_averaged.
+void save_averaged(const std::filesystem::path& path, const Learner& learner,
+                   const std::string& config_yaml, const std::map<std::string, std::string>& notes);
+
 /// Parameter names of a model and of a checkpoint: those in both with one shape, those in only one
 /// of them, and those whose shapes differ: "classifier.weight: (128, 10) there, (128, 4) here".
 struct SharedParameters {
@@ -119,7 +125,8 @@ class Checkpoint {
 
   /// Copies the whole state into `learner`. Throws InputError, before any change, naming the first
   /// parameter that the file lacks or has in another shape, the number of tensors if there are too
-  /// many, or the updates if there are more than the learner makes.
+  /// many, the updates if there are more than the learner makes, or a factor on the learning rate
+  /// that is not in kRateFactor.
   void restore(Learner& learner) const;
   /// Copies only the averaged weights, which evaluation uses. Throws as restore() does.
   void restore_averaged(Tensor<1>& parameters, const ParameterLayout& layout) const;
@@ -137,6 +144,7 @@ class Checkpoint {
 
  private:
   const std::string& entry(const std::string& key) const;
+  double learning_rate_factor() const;
   void check_format() const;
   void check_finite() const;
   void check_shapes(const ParameterLayout& layout, const std::string& prefix) const;

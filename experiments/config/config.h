@@ -31,6 +31,7 @@ struct LogConfig {
   std::int64_t every = 100'000;  // training episodes between rows of metrics.csv
   bool jsonl = false;            // and of metrics.jsonl
   bool tensorboard = false;      // and events that TensorBoard reads
+  bool snapshots = false;        // the averaged weights at every evaluation
 };
 
 /// Keys: record.*

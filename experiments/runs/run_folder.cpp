@@ -102,6 +102,10 @@ fs::path run_folder_below(const Config& config, const std::vector<std::string>& 
          fmt::format("seed-{}", config.seed);
 }
 
+fs::path RunFolder::snapshot(std::int64_t episodes) const {
+  return snapshots() / fmt::format("episodes-{}.safetensors", episodes);
+}
+
 bool RunFolder::exists() const {
   std::error_code error;
   if (!fs::is_directory(path_, error)) return fs::exists(path_, error);
@@ -135,7 +139,8 @@ bool RunFolder::is_beginning(const fs::path& entry) const {
                                  metrics(),
                                  metrics_lines(),
                                  events(),
-                                 recordings()};
+                                 recordings(),
+                                 snapshots()};
   return std::ranges::find(beginnings, entry) != std::end(beginnings) ||
          entry.filename().string().starts_with(std::string("metrics") + kBefore);
 }
@@ -178,7 +183,7 @@ void RunFolder::set_damaged_checkpoint_aside() const {
 }
 
 void RunFolder::remove_left_overs() const {
-  for (const fs::path& folder : {path_, path_ / "checkpoints", recordings()})
+  for (const fs::path& folder : {path_, path_ / "checkpoints", recordings(), snapshots()})
     saccade::remove_left_overs(folder);
 }
 

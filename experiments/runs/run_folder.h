@@ -22,7 +22,7 @@ std::filesystem::path run_folder_below(const Config& config,
 /// The files of one run. A folder holds config.yaml (every value), command.txt (as typed),
 /// meta.json (what it ran on), metrics.csv, checkpoints/last.safetensors, previous.safetensors (the
 /// last checkpoint but one, in case the last is damaged) and best.safetensors; at its end
-/// summary.json and test.json; on request recordings/, metrics.jsonl and
+/// summary.json and test.json; on request recordings/, snapshots/, metrics.jsonl and
 /// events.out.tfevents.saccade. During training it also holds a lock (folder_lock.h), and after a
 /// failed training failed.txt.
 class RunFolder {
@@ -41,6 +41,8 @@ class RunFolder {
   std::filesystem::path summary() const { return path_ / "summary.json"; }
   std::filesystem::path details() const { return path_ / "test.json"; }
   std::filesystem::path recordings() const { return path_ / "recordings"; }
+  std::filesystem::path snapshots() const { return path_ / "snapshots"; }
+  std::filesystem::path snapshot(std::int64_t episodes) const;
   std::filesystem::path failure() const { return path_ / "failed.txt"; }
 
   /// Returns whether the path holds anything. A folder with no files of a run counts as nothing; a
@@ -57,7 +59,7 @@ class RunFolder {
   void keep_last_checkpoint() const;
   /// Renames the last checkpoint to damaged.safetensors.
   void set_damaged_checkpoint_aside() const;
-  /// Removes files and recordings that a killed run left half written.
+  /// Removes files, recordings and snapshots that a killed run left half written.
   void remove_left_overs() const;
   /// Keeps the rows of a run without a checkpoint as metrics.before.csv, or metrics.before-2.csv
   /// and so on. Returns the path; nothing if there are no such rows.

@@ -61,7 +61,7 @@ void RunProgress::line(std::int64_t episodes, double rate, double error, const s
   bar_shown_ = false;
 }
 
-void RunProgress::row(const MetricsRow& row) {
+void RunProgress::row(const MetricsRow& row, TrainingHandle& /*training*/) {
   if (row.contains("valid/error")) valid_error_ = row.at("valid/error");
 }
 

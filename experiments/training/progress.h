@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,27 @@
 #include "experiments/training/run_work.h"
 
 namespace saccade {
+
+/// A training while it reports a row, between two updates.
+class TrainingHandle {
+ public:
+  virtual ~TrainingHandle() = default;
+
+  /// Trained so far.
+  virtual std::int64_t episodes() const = 0;
+  /// Of the next update: what the schedule gives, times the factor.
+  virtual double learning_rate() const = 0;
+  virtual double learning_rate_factor() const = 0;
+  /// Multiplies the learning rate of all further updates, also of a resumed training: checkpoints
+  /// keep it. Throws InputError for a factor outside kRateFactor, or if several ranks train.
+  virtual void set_learning_rate_factor(double factor) = 0;
+  /// Saves the state as the last checkpoint, from which the training can be resumed, and returns
+  /// its path. Throws std::runtime_error naming a file that cannot be written.
+  virtual std::filesystem::path save_last() const = 0;
+  /// Writes the averaged weights, as agents are saved (save_averaged in
+  /// agent/learning/checkpoint.h).
+  virtual void save_agent(const std::filesystem::path& path) const = 0;
+};
 
 /// Receives the progress of a training, on the training thread. This base class shows nothing.
 class Progress {
@@ -25,8 +47,9 @@ class Progress {
   /// Called at a logging step. `text` is appended to the values.
   virtual void line(std::int64_t /*episodes*/, double /*per_second*/, double /*error*/,
                     const std::string& /*text*/) {}
-  /// Called after line(), with the last row written to metrics.csv.
-  virtual void row(const MetricsRow& /*row*/) {}
+  /// Called after line(), with the last row written to metrics.csv. `training` is valid during the
+  /// call, on any thread that the training thread waits for.
+  virtual void row(const MetricsRow& /*row*/, TrainingHandle& /*training*/) {}
   /// No update follows.
   virtual void finish() {}
   /// Called when the final test begins. The returned callback receives its progress over scenes,
@@ -46,7 +69,7 @@ class RunProgress final : public Progress {
   void update(std::int64_t episodes, double per_second, double error) override;
   void line(std::int64_t episodes, double per_second, double error,
             const std::string& text) override;
-  void row(const MetricsRow& row) override;
+  void row(const MetricsRow& row, TrainingHandle& training) override;
   void finish() override;
   ProgressCallback testing() override;
 

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <filesystem>
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,7 +23,7 @@
 namespace saccade {
 
 /// One training in its folder, from its first or resumed update to its last.
-class Training {
+class Training final : public TrainingHandle {
  public:
   /// `lock` is that of the folder on the rank that writes, otherwise null. `own_reward` as in
   /// Learner.
@@ -61,19 +62,27 @@ class Training {
   /// evaluation.
   bool train(const std::atomic<bool>& stop);
 
-  std::int64_t episodes() const { return learner_.episodes(); }
   /// The time that the updates of this process took, without evaluations.
   double seconds_of_updates() const { return seconds_of_updates_; }
   double elapsed() const { return elapsed_before_ + seconds_since(start_); }
   RunWork work() const;
+  std::int64_t episodes() const override { return learner_.episodes(); }
+  double learning_rate() const override {
+    return learner_.optimizer.learning_rate(learner_.progress());
+  }
+  double learning_rate_factor() const override { return learner_.optimizer.rate_factor; }
+  void set_learning_rate_factor(double factor) override;
+  std::filesystem::path save_last() const override;
+  void save_agent(const std::filesystem::path& path) const override;
   TrainingFigures figures() const {
     return {episodes(), best_episodes_, best_error_, train_error_, elapsed()};
   }
 
  private:
   Checkpoint newest_checkpoint(std::string& word) const;
+  std::map<std::string, std::string> notes() const;
   void save(const std::filesystem::path& path) const;
-  void save_last() const;
+  void save_snapshot() const;
   MetricsRow row_of(const UpdateReport& report);
   void log(MetricsRow row, bool evaluate);
   bool log_unless_stopped(const std::atomic<bool>& stop);

@@ -38,6 +38,38 @@ using namespace nb::literals;
 
 namespace {
 
+/// What a callback may do with the training that waits for it. Every call holds the interpreter, so
+/// none is under way when close() is called.
+class TrainingAccess {
+ public:
+  explicit TrainingAccess(TrainingHandle& training) : training_(&training) {}
+
+  TrainingHandle& get() const {
+    if (training_ == nullptr)
+      throw InputError(
+          "training: used after the callback that it was given to; allowed: during the callback");
+    return *training_;
+  }
+  void close() { training_ = nullptr; }
+
+ private:
+  TrainingHandle* training_;
+};
+
+// The Python object of one for the time of a callback.
+class OpenAccess {
+ public:
+  explicit OpenAccess(TrainingHandle& training) : object_(nb::cast(TrainingAccess(training))) {}
+  ~OpenAccess() { nb::cast<TrainingAccess&>(object_).close(); }
+  OpenAccess(const OpenAccess&) = delete;
+  OpenAccess& operator=(const OpenAccess&) = delete;
+
+  const nb::object& object() const { return object_; }
+
+ private:
+  const nb::object object_;
+};
+
 // Forwards to the saccade._listening.Listener of one training, identified by its run folder, on the
 // calling thread. `row` may request an early stop.
 class Listener final : public Progress {
@@ -60,9 +92,12 @@ class Listener final : public Progress {
     last_update_ = Clock::now();
     tell("update", episodes, error);
   }
-  void row(const MetricsRow& row) override {
-    on_caller_(
-        [&] { stop_ = stop_ || nb::cast<bool>(python_.attr("row")(folder_, to_python(row))); });
+  void row(const MetricsRow& row, TrainingHandle& training) override {
+    on_caller_([&] {
+      const OpenAccess access(training);
+      const nb::object stops = python_.attr("row")(folder_, to_python(row), access.object());
+      stop_ = stop_ || nb::cast<bool>(stops);
+    });
   }
   void finish() override {
     if (episodes_ > 0) tell("update", episodes_, error_);
@@ -200,6 +235,22 @@ void bind_trainings(nb::module_& m) {
                     const std::vector<std::tuple<std::string, std::string, std::string>>&,
                     std::vector<std::string>>(),
            "text"_a.none(), "origin"_a, "assignments"_a, "overrides"_a);
+  nb::class_<TrainingAccess>(m, "TrainingAccess",
+                             "A training while a callback runs; see saccade.Training.")
+      .def_prop_ro("episodes", [](const TrainingAccess& self) { return self.get().episodes(); })
+      .def_prop_ro("learning_rate",
+                   [](const TrainingAccess& self) { return self.get().learning_rate(); })
+      .def_prop_rw(
+          "learning_rate_factor",
+          [](const TrainingAccess& self) { return self.get().learning_rate_factor(); },
+          [](const TrainingAccess& self, double factor) {
+            self.get().set_learning_rate_factor(factor);
+          })
+      .def("save_last", [](const TrainingAccess& self) { return self.get().save_last(); })
+      .def(
+          "save_agent",
+          [](const TrainingAccess& self, const fs::path& path) { self.get().save_agent(path); },
+          "path"_a);
   m.def("unused_settings", &unused_lines, "source"_a,
         "What was given and nothing reads, a line each.");
   m.def(

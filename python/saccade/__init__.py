@@ -5,6 +5,7 @@ from ._ffmpeg import choose_encoder
 from ._saccade import InputError
 from ._saccade import version as __version__
 from ._settings import presets, trained_agents
+from ._training import Training
 from .agents import Agent, Look, Rollout, State, Trace, load
 from .comparisons import Comparison, compare
 from .recordings import Recording, record
@@ -25,6 +26,7 @@ __all__ = [
     "State",
     "Study",
     "Trace",
+    "Training",
     "__version__",
     "compare",
     "data",

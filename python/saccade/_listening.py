@@ -10,12 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from . import _saccade
 from ._extras import extra
-from ._saccade import InputError
+from ._training import Row
 
 log = logging.getLogger("saccade")
-
-Row = dict[str, float]
 
 
 class Listener:
@@ -23,9 +22,11 @@ class Listener:
     a progress bar for each run. The C++ side calls it, on the thread that waits for the runs, with
     the folder of the run."""
 
-    def __init__(self, callback: Callable[[Row, Path], object] | None, progress: bool) -> None:
-        if callback is not None and not callable(callback):
-            raise InputError(f"callback: {callback!r}; allowed: a function, or None")
+    def __init__(
+        self,
+        callback: Callable[[Row, Path, _saccade.TrainingAccess], object] | None,
+        progress: bool,
+    ) -> None:
         self._callback = callback
         self._make_bar = extra("tqdm.auto", "progress").tqdm if progress else None
         self._bars: dict[Path, Any] = {}
@@ -67,11 +68,11 @@ class Listener:
         bar.set_postfix_str(f"error {100 * error:.2f} %", refresh=False)
         bar.update(episodes - bar.n)
 
-    def row(self, folder: Path, row: Row) -> bool:
+    def row(self, folder: Path, row: Row, training: _saccade.TrainingAccess) -> bool:
         """Calls the callback. Returns True if the run should stop."""
         if self._callback is None:
             return False
-        answer = self._callback(row, folder)
+        answer = self._callback(row, folder, training)
         return isinstance(answer, bool | np.bool_) and bool(answer)
 
     def finish(self, folder: Path) -> None:

@@ -9,7 +9,7 @@ import os
 import pathlib
 import tempfile
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -231,6 +231,16 @@ class Agent:
         self._agent = _saccade.Agent(self.path, self._threads)
         self._facts: dict[str, Any] = self._agent.facts
         self._elsewhere = False  # whether no file has its weights
+
+    @classmethod
+    def _copied(cls, path: str, save: Callable[[pathlib.Path], object], threads: int) -> Agent:
+        """The agent whose checkpoint `save` writes, which is not that of `path`."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "agent.safetensors"
+            save(file)
+            agent = cls(file, threads=threads)
+        agent.path, agent._elsewhere = path, True
+        return agent
 
     def __fspath__(self) -> str:
         """The path that it was loaded from, so that an Agent can replace a run folder. Raises

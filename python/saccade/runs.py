@@ -91,6 +91,13 @@ class Run(Folder):
         test."""
         return self._read("test.json")
 
+    @property
+    def snapshots(self) -> dict[int, Path]:
+        """With log.snapshots: the agents of its evaluations, for `load`, by the episodes trained."""
+        files = (self.path / "snapshots").glob("episodes-*.safetensors")
+        numbered = ((file.stem.removeprefix("episodes-"), file) for file in files)
+        return dict(sorted((int(number), file) for number, file in numbered if number.isdecimal()))
+
     def _repr_html_(self) -> str:
         low, high = (self.summary.get(f"test/error{end}") for end in ("_low", "_high"))
         error = _per_cent(self.summary.get("test/error"))

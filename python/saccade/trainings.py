@@ -11,12 +11,13 @@ from . import _saccade
 from ._arguments import as_number
 from ._images import keep_images
 from ._labelled import kind_of, type_of
-from ._listening import Listener, Row, log
+from ._listening import Listener, log
 from ._own_reward import OwnReward
 from ._own_scenes import OwnScenes
 from ._own_world import OwnWorlds
 from ._saccade import InputError
 from ._settings import Config, Settings, as_called, as_overrides, experiment, with_seed
+from ._training import Row, Training, as_listening
 from .runs import PathLike, Run, Study
 
 
@@ -38,7 +39,7 @@ def train(
     out: PathLike | None = None,
     resume: bool = False,
     threads: int = 0,
-    callback: Callable[[Row], object] | None = None,
+    callback: Callable[[Row], object] | Callable[[Row, Training], object] | None = None,
     progress: bool = False,
 ) -> Run:
     """Trains an agent, tests it at the end, and returns its run folder. `saccade run` with the same
@@ -81,9 +82,10 @@ def train(
         InputError unless `resume`.
     resume: continue from the last checkpoint of an existing run.
     threads: the number of threads; 0 for all processors. The results do not depend on it.
-    callback: called with each row of metrics.csv as a dict, on this thread. If it returns True, the
-        run is saved and stopped, and can be resumed. The same happens if the callback raises, or at
-        Ctrl-C; the exception then propagates.
+    callback: called with each row of metrics.csv as a dict, on this thread, and with a
+        `saccade.Training` if it takes a second argument: the agent at that row, the learning rate,
+        a checkpoint. If it returns True, the run is saved and stopped, and can be resumed. The same
+        happens if the callback raises, or at Ctrl-C; the exception then propagates.
     progress: show a progress bar (needs tqdm). Notes go to the logger "saccade".
 
     A setting that has no effect with the chosen kinds produces a warning.
@@ -110,7 +112,7 @@ def train(
         )
     }
     command = as_called("train", config, *_given(overrides), **data, **shown, seed=seed, out=out)
-    listening = None if callback is None else _of_row(callback)
+    listening = as_listening(callback, ("row",))
     _warn_of_unused(chosen)
     with Listener(listening, progress) as listener:
         try:
@@ -153,7 +155,9 @@ def study(
     out: PathLike | None = None,
     jobs: int = 0,
     threads: int = 0,
-    callback: Callable[[Row, Path], object] | None = None,
+    callback: Callable[[Row, Path], object]
+    | Callable[[Row, Path, Training], object]
+    | None = None,
     progress: bool = False,
 ) -> Study:
     """Trains every run of a study (a configuration with `vary` or `seeds`) and compares them, as
@@ -162,8 +166,8 @@ def study(
     Arguments as for `train`, and:
     out: the study folder; by default runs/<name>.
     jobs: the number of simultaneous runs, which share the threads; 0 for one per thread.
-    callback: called with a row and the folder of its run. If it returns True, the study stops; the
-        same call continues it.
+    callback: called with a row, the folder of its run and, if it takes a third argument, a
+        `saccade.Training`. If it returns True, the study stops; the same call continues it.
 
     A failed run is logged and does not stop the others; at the end it raises a RuntimeError. Runs
     that another process is training are left to it, so several processes can share a study.
@@ -173,7 +177,7 @@ def study(
     chosen = experiment(config, overrides, kept)
     command = as_called("study", config, *_given(overrides), **data, out=out)
     _warn_of_unused(chosen)
-    with Listener(callback, progress) as listener:
+    with Listener(as_listening(callback, ("row", "folder")), progress) as listener:
         return Study(_saccade.train_study(chosen, _path(out), jobs, threads, command, listener))
 
 
@@ -246,12 +250,6 @@ def _warn_of_unused(chosen: _saccade.ExperimentSource) -> None:
 
 def _path(out: PathLike | None) -> Path | None:
     return None if out is None else Path(out)
-
-
-def _of_row(callback: Callable[[Row], object]) -> Callable[[Row, Path], object]:
-    if not callable(callback):
-        return callback  # Listener refuses it
-    return lambda row, folder: callback(row)
 
 
 def _given(overrides: Settings | None) -> list[Settings]:

@@ -164,6 +164,28 @@ TEST_CASE("the averaged weights can be restored alone") {
   CHECK(std::ranges::count(weights, 0.0F) == static_cast<std::ptrdiff_t>(weights.size()));
 }
 
+TEST_CASE("averaged weights are saved as a checkpoint would give them") {
+  const Trained trained(saved_config("gru", "adam"), 4);
+  const SavedCheckpoint saved(trained.learner);
+  Checkpoint(saved.file).write_averaged(saved.path / "of file", Precision::single);
+  save_averaged(saved.path / "of learner", trained.learner, "name: tiny\n", kNotes);
+  CHECK((bytes_of(saved.path / "of learner") == bytes_of(saved.path / "of file")));
+}
+
+TEST_CASE("a checkpoint keeps the factor on the learning rate, and has no entry for 1") {
+  Trained trained(saved_config("rnn", "adam"), 1);
+  Trained other(saved_config("rnn", "adam"));
+  for (const double factor : {0.3, 1.0}) {
+    trained.learner.optimizer.rate_factor = factor;
+    const SavedCheckpoint saved(trained.learner);
+    const bool has_entry = read_safetensors(saved.file).metadata.contains("learning_rate_factor");
+    CHECK(has_entry == (factor != 1.0));
+    Checkpoint(saved.file).restore(other.learner);
+    CHECK(other.learner.optimizer.rate_factor == factor);
+    CHECK((state_of(other.learner) == state_of(trained.learner)));
+  }
+}
+
 TEST_CASE("another model's checkpoint is refused and changes nothing") {
   const Trained trained(saved_config("rnn", "adam"), 4);
   const SavedCheckpoint saved(trained.learner);
@@ -250,7 +272,10 @@ TEST_CASE("an intact file with other contents is refused") {
       {"updates", "1.5", "updates: 1.5" + bounds},
       {"updates", "1e3", "updates: 1e3" + bounds},
       {"updates", "99999999999999999999", "updates: 99999999999999999999" + bounds},
-      {"updates", "1000000000000000", "updates: 1000000000000000; this training makes "}};
+      {"updates", "1000000000000000", "updates: 1000000000000000; this training makes "},
+      {"learning_rate_factor", "half", "'half' in the checkpoint is not a number"},
+      {"learning_rate_factor", "-1", "learning_rate_factor: -1; allowed: 0 to 1000000"},
+      {"learning_rate_factor", "nan", "learning_rate_factor: nan; allowed: 0 to 1000000"}};
   for (const auto& [counter, text, fault] : counters) {
     CAPTURE(counter);
     CAPTURE(text);

@@ -222,6 +222,7 @@ inline std::vector<Move> moves() {
       {"log.every", "16", {}, Shows::rows},
       {"log.jsonl", "true", {}, Shows::files},
       {"log.tensorboard", "true", {}, Shows::files},
+      {"log.snapshots", "true", {}, Shows::files},
       {"record.every", "32", {}, Shows::videos},
       {"record.scenes", "2", kVideos, Shows::videos},
       {"record.format", "png", kVideos, Shows::videos},

@@ -31,7 +31,7 @@ struct HeldAtRows : Progress {
   std::vector<std::size_t> bytes;
 
   HeldAtRows() { bytes.reserve(1000); }
-  void row(const MetricsRow&) override { bytes.push_back(bytes_held()); }
+  void row(const MetricsRow&, TrainingHandle&) override { bytes.push_back(bytes_held()); }
 };
 
 constexpr std::int64_t kMemoryRows = 40, kBatch = 4;

@@ -97,6 +97,19 @@ TEST_CASE("no progress bar for short work or without a terminal") {
   CHECK_FALSE(screen_of(stderr).terminal);
 }
 
+namespace {
+
+struct NoTraining : TrainingHandle {
+  std::int64_t episodes() const override { return 0; }
+  double learning_rate() const override { return 0.0; }
+  double learning_rate_factor() const override { return 1.0; }
+  void set_learning_rate_factor(double) override {}
+  fs::path save_last() const override { return {}; }
+  void save_agent(const fs::path&) const override {}
+};
+
+}  // namespace
+
 TEST_CASE("a training's line is redrawn, with the last validation error") {
   FakeTerminal terminal;
   RunProgress progress(terminal.screen());
@@ -112,8 +125,9 @@ TEST_CASE("a training's line is redrawn, with the last validation error") {
                                 "  valid 9.50 %\n");
   MetricsRow row;
   row["valid/error"] = 0.095;
-  progress.row(row);
-  progress.row({});  // a row without one
+  NoTraining training;
+  progress.row(row, training);
+  progress.row({}, training);  // a row without one
   terminal.columns = 60;
   progress.update(1000, 100.0, 0.125);
   CHECK(terminal.taken() ==

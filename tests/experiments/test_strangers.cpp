@@ -123,7 +123,7 @@ TEST_CASE("permissions of files and folders follow the user's umask") {
   };
   call(
       "run tiny.yaml record.every=64 record.format=gif log.tensorboard=true log.jsonl=true "
-      "--out out/run");
+      "log.snapshots=true --out out/run");
   call("compare out/run --out out/page");
   call("record out/run --out out/video.mp4 --scenes 1");
   call("eval out/run --weights out/weights.npz");

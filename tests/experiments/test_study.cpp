@@ -276,7 +276,7 @@ TEST_CASE("a listener receives the rows of each run, and can stop the study") {
    private:
     struct OfRun : Progress {
       explicit OfRun(Listener& listener_) : listener(listener_) {}
-      void row(const MetricsRow& row) override {
+      void row(const MetricsRow& row, TrainingHandle&) override {
         auto& rows_so_far = listener.rows.back();
         rows_so_far.push_back(row);
         CHECK(read_metrics(RunFolder(listener.folders.back()).metrics()).size() ==

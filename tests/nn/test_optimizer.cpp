@@ -357,6 +357,27 @@ TEST_CASE("the learning rate ends at its configured final value") {
   CHECK(optimizer.learning_rate(1.0) == doctest::Approx(3e-4));
 }
 
+TEST_CASE("a factor on the rate is as another learning rate") {
+  Workers workers(1);
+  for (const std::string& name : optimizers()) {
+    CAPTURE(name);
+    const auto train = [&](double rate, double factor) {
+      RandomStream stream(2, Purpose::scene, 0, 0);
+      Optimizer optimizer({.optimizer = name, .learning_rate = rate, .schedule = "constant"}, 20);
+      optimizer.rate_factor = factor;
+      CHECK(optimizer.learning_rate(0.5) == rate * factor);
+      Tensor<1> parameters = random_block(20, stream);
+      for (int s = 0; s < 3; ++s) {
+        Lanes lanes = random_lanes(2, 20, stream);
+        step_lanes(optimizer, workers, parameters, lanes, 0.5);
+      }
+      return parameters;
+    };
+    CHECK(train(0.02, 0.25) == train(0.005, 1.0));
+    CHECK(train(0.02, 0.0) != train(0.02, 1.0));
+  }
+}
+
 TEST_CASE("an unknown optimiser lists the valid ones") {
   CHECK(message_of<InputError>([] { Optimizer({.optimizer = "adma"}, 1); }) ==
         fmt::format("unknown training.optimizer 'adma'; allowed: {}", join(optimizers())));
