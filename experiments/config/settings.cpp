@@ -41,7 +41,7 @@ Settings describe(LogConfig& config) {
           {"log.jsonl", &config.jsonl, kUnbounded,
            "Whether the rows also go to metrics.jsonl, as JSON"},
           {"log.tensorboard", &config.tensorboard, kUnbounded,
-           "Whether rows and recordings also become events of TensorBoard"},
+           "Whether settings, figures and recordings also become events of TensorBoard"},
           {"log.snapshots", &config.snapshots, kUnbounded,
            "Whether the averaged weights of every evaluation are kept in snapshots/"}};
 }

@@ -19,6 +19,8 @@ namespace fs = std::filesystem;
 using tensorboard::Event;
 
 constexpr const char* kVersion = "brain.Event:2";
+constexpr const char* kStart = "_hparams_/session_start_info";
+constexpr const char* kEnd = "_hparams_/session_end_info";
 constexpr std::size_t kHead = 12, kTail = 4;  // bytes of a frame before and after the message
 
 // Table by byte, for the reflected polynomial.
@@ -65,16 +67,25 @@ bool read_event(std::istream& file, std::uint64_t bytes_left, Event& event) {
   return take(file, kTail) == checksum(message) && event.ParseFromString(message);
 }
 
-// Returns the length of the file up to the first event that is to be dropped.
-std::uint64_t bytes_to_keep(const fs::path& path, std::int64_t keep_step) {
+bool has_tag(const Event& event, const char* tag) {
+  return event.summary().value_size() > 0 && event.summary().value(0).tag() == tag;
+}
+
+struct Kept {
+  std::uint64_t bytes = 0;  // of the file, up to the first event that is to be dropped
+  bool session = false;     // whether these begin one
+};
+
+Kept events_to_keep(const fs::path& path, std::int64_t keep_step) {
   const std::unique_ptr<InputFile> file = InputFile::if_there(path);
-  if (!file) return 0;
-  std::uint64_t kept = 0;
+  Kept kept;
   Event event;
-  while (read_event(*file, file->size() - kept, event)) {
+  while (file && read_event(*file, file->size() - kept.bytes, event)) {
     const bool begins = event.what_case() == Event::kFileVersion;
-    if (begins != (kept == 0) || (!begins && event.step() > keep_step)) break;
-    kept = static_cast<std::uint64_t>(file->tellg());
+    if (begins != (kept.bytes == 0) || (!begins && event.step() > keep_step)) break;
+    if (has_tag(event, kEnd)) break;
+    kept.bytes = static_cast<std::uint64_t>(file->tellg());
+    kept.session |= has_tag(event, kStart);
   }
   return kept;
 }
@@ -86,6 +97,25 @@ Event event_of(std::int64_t step) {
   event.set_step(step);
   return event;
 }
+
+void add(Event& event, const char* tag, const tensorboard::HParams& content) {
+  tensorboard::Summary::Value* value = event.mutable_summary()->add_value();
+  value->set_tag(tag);
+  value->mutable_metadata()->mutable_plugin()->set_name("hparams");
+  value->mutable_metadata()->mutable_plugin()->set_content(content.SerializeAsString());
+}
+
+void add(Event& event, const MetricValues& values) {
+  for (const auto& [metric, number] : values) {
+    tensorboard::Summary::Value* value = event.mutable_summary()->add_value();
+    value->set_tag(metric.name());
+    value->set_simple_value(static_cast<float>(number));
+  }
+}
+
+void set(tensorboard::HParams::Value& value, bool flag) { value.set_flag(flag); }
+void set(tensorboard::HParams::Value& value, double number) { value.set_number(number); }
+void set(tensorboard::HParams::Value& value, const std::string& text) { value.set_text(text); }
 
 // Reads width and height from the header of a PNG or GIF file.
 void describe(tensorboard::Summary::Image& image, std::string_view encoded) {
@@ -120,10 +150,11 @@ std::uint32_t masked_crc32c_of(std::string_view bytes) {
 }
 
 EventFile::EventFile(const fs::path& path, std::int64_t keep_step) {
-  const std::uint64_t kept = bytes_to_keep(path, keep_step);
-  if (kept > 0) fs::resize_file(path, kept);
-  file_ = AppendedFile(path, /*anew=*/kept == 0);
-  if (kept > 0) return;
+  const Kept kept = events_to_keep(path, keep_step);
+  has_session_ = kept.session;
+  if (kept.bytes > 0) fs::resize_file(path, kept.bytes);
+  file_ = AppendedFile(path, /*anew=*/kept.bytes == 0);
+  if (kept.bytes > 0) return;
   Event event = event_of(0);
   event.set_file_version(kVersion);
   append(event.SerializeAsString());
@@ -131,11 +162,31 @@ EventFile::EventFile(const fs::path& path, std::int64_t keep_step) {
 
 void EventFile::add_scalars(std::int64_t step, const MetricValues& values) {
   Event event = event_of(step);
-  for (const auto& [metric, number] : values) {
-    tensorboard::Summary::Value* value = event.mutable_summary()->add_value();
-    value->set_tag(metric.name());
-    value->set_simple_value(static_cast<float>(number));
+  add(event, values);
+  append(event.SerializeAsString());
+}
+
+void EventFile::begin_session(const std::vector<std::pair<std::string, EventSetting>>& settings) {
+  if (has_session_) return;
+  has_session_ = true;
+  tensorboard::HParams content;
+  content.mutable_start();  // even of no settings
+  for (const auto& [name, value] : settings) {
+    tensorboard::HParams::Entry* entry = content.mutable_start()->add_settings();
+    entry->set_name(name);
+    std::visit([&](const auto& v) { set(*entry->mutable_value(), v); }, value);
   }
+  Event event = event_of(0);
+  add(event, kStart, content);
+  append(event.SerializeAsString());
+}
+
+void EventFile::end_session(std::int64_t step, const MetricValues& values) {
+  tensorboard::HParams content;
+  content.mutable_end()->set_status(1);
+  Event event = event_of(step);
+  add(event, kEnd, content);
+  add(event, values);
   append(event.SerializeAsString());
 }
 

@@ -24,12 +24,12 @@ class MetricsLines {
 };
 
 /// The log of a training: metrics.csv, and the same rows in metrics.jsonl and as TensorBoard events
-/// if the configuration asks for them.
+/// if the configuration asks for them, which begin with the settings.
 class TrainingLog {
  public:
   /// Opens for appending. First drops from every file whatever was written after `keep_episodes`,
   /// i.e. after the checkpoint that the run resumes from; -1 drops everything.
-  TrainingLog(const RunFolder& folder, const LogConfig& config, std::int64_t keep_episodes);
+  TrainingLog(const RunFolder& folder, const Config& config, std::int64_t keep_episodes);
 
   /// Throws std::logic_error for a metric that is not written in metrics.csv.
   void append(const MetricsRow& row);
@@ -47,5 +47,9 @@ class TrainingLog {
   std::optional<MetricsLines> lines_;
   std::optional<EventFile> events_;
 };
+
+/// Adds the figures of the final test that are no column of metrics.csv to the TensorBoard events,
+/// in place of those of an earlier test; syncs them.
+void log_test(const RunFolder& folder, std::int64_t episodes, const MetricValues& figures);
 
 }  // namespace saccade

@@ -9,6 +9,7 @@
 #include "base/output.h"
 #include "experiments/evaluation/share_interval.h"
 #include "experiments/evaluation/test_report.h"
+#include "experiments/runs/training_log.h"
 
 namespace saccade {
 
@@ -49,7 +50,8 @@ void test_and_summarize(const Task& task, const RunFolder& folder, const RunLock
   put("episodes", training.episodes);
   put("best_episodes", training.best_episodes);
   put("valid/error", training.best_error);
-  for (const auto& [metric, value] : to_metrics(report, task.model)) put(metric, value);
+  const MetricValues figures = to_metrics(report, task.model);
+  for (const auto& [metric, value] : figures) put(metric, value);
   put("attention/on_target_by_glimpse", report.deterministic().on_target_by_glimpse);
   if (const std::vector<double> zooms = zooms_of(report, task.model); !zooms.empty())
     put("attention/zoom_by_glimpse", zooms);
@@ -57,6 +59,7 @@ void test_and_summarize(const Task& task, const RunFolder& folder, const RunLock
   put("episode/canvas_pixels", task.model.look().canvas_pixels);
   put("time/elapsed", training.elapsed);
   lock->require_own();
+  if (task.config.log.tensorboard) log_test(folder, training.episodes, figures);
   replace_text(folder.details(), to_details(report, task.class_names()));
   replace_text(folder.summary(), summary.dump(2) + "\n");
   const std::string overfits =

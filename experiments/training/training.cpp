@@ -13,7 +13,7 @@ namespace saccade {
 // Before the first update there are no rows to keep, and the first recording is made.
 void Training::open_log() {
   const std::int64_t keep = episodes() > 0 ? episodes() - (unevaluated_ ? 1 : 0) : -1;
-  log_ = std::make_unique<TrainingLog>(folder_, task_.config.log, keep);
+  log_ = std::make_unique<TrainingLog>(folder_, task_.config, keep);
   elapsed_before_ = log_->elapsed();
   folder_.remove_left_overs();
   if (episodes() == 0 && task_.config.record.every > 0) record();

@@ -1,6 +1,6 @@
 """Recurrent visual attention: environments, training, agents, comparisons and videos."""
 
-from . import data, envs, scenes, worlds
+from . import data, envs, scenes, sinks, worlds
 from ._ffmpeg import choose_encoder
 from ._saccade import InputError
 from ._saccade import version as __version__
@@ -36,6 +36,7 @@ __all__ = [
     "presets",
     "record",
     "scenes",
+    "sinks",
     "study",
     "train",
     "trained_agents",

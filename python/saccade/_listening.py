@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -13,21 +13,25 @@ import numpy as np
 from . import _saccade
 from ._extras import extra
 from ._training import Row
+from .sinks import Logs, Sink, checked
 
 log = logging.getLogger("saccade")
 
 
 class Listener:
-    """Forwards the progress of training runs: rows to a callback, notes to the log, and optionally
-    a progress bar for each run. The C++ side calls it, on the thread that waits for the runs, with
-    the folder of the run."""
+    """Forwards the progress of training runs: rows to sinks and a callback, notes to the log, and
+    optionally a progress bar for each run. The C++ side calls it, on the thread that waits for the
+    runs, with the folder of the run."""
 
     def __init__(
         self,
         callback: Callable[[Row, Path, _saccade.TrainingAccess], object] | None,
         progress: bool,
+        sinks: Sequence[Sink] = (),
     ) -> None:
         self._callback = callback
+        self._sinks = checked(sinks)
+        self._logs: dict[Path, Logs] = {}  # of the trainings that go on
         self._make_bar = extra("tqdm.auto", "progress").tqdm if progress else None
         self._bars: dict[Path, Any] = {}
         self._labels: dict[Path, str] = {}
@@ -44,11 +48,22 @@ class Listener:
     ) -> None:
         for folder in list(self._bars):
             self.finish(folder)
+        failed = error is not None and not isinstance(error, KeyboardInterrupt)
+        faults = []
+        for folder in list(self._logs):
+            try:
+                self._end_logs(folder, failed=failed)
+            except Exception as fault:
+                faults.append(fault)
+                log.exception("%s: a sink failed at its end", folder)
+        if faults and error is None:
+            raise faults[0]
 
     # Of a run
 
     def begin(self, folder: Path, total_episodes: int) -> None:
         self._totals[folder] = total_episodes
+        self._logs[folder] = Logs(self._sinks, folder)
 
     def note(self, folder: Path | None, text: str) -> None:
         log.info("%s", text.strip("\n"))
@@ -69,7 +84,8 @@ class Listener:
         bar.update(episodes - bar.n)
 
     def row(self, folder: Path, row: Row, training: _saccade.TrainingAccess) -> bool:
-        """Calls the callback. Returns True if the run should stop."""
+        """Calls the sinks and the callback. Returns True if the run should stop."""
+        self._logs[folder].row(row)
         if self._callback is None:
             return False
         answer = self._callback(row, folder, training)
@@ -86,8 +102,13 @@ class Listener:
 
     def end_run(self, folder: Path, text: str, failed: bool) -> None:
         self.finish(folder)
+        self._end_logs(folder, failed=failed)
         level = logging.WARNING if failed else logging.INFO
         log.log(level, "%s: %s", self._labels[folder], text)
+
+    def _end_logs(self, folder: Path, *, failed: bool) -> None:
+        if folder in self._logs:
+            self._logs.pop(folder).end(failed=failed)
 
 
 class DownloadListener:

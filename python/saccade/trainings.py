@@ -19,6 +19,7 @@ from ._saccade import InputError
 from ._settings import Config, Settings, as_called, as_overrides, experiment, with_seed
 from ._training import Row, Training, as_listening
 from .runs import PathLike, Run, Study
+from .sinks import Sink
 
 
 def train(
@@ -40,6 +41,7 @@ def train(
     resume: bool = False,
     threads: int = 0,
     callback: Callable[[Row], object] | Callable[[Row, Training], object] | None = None,
+    sinks: Sequence[Sink] = (),
     progress: bool = False,
 ) -> Run:
     """Trains an agent, tests it at the end, and returns its run folder. `saccade run` with the same
@@ -86,6 +88,8 @@ def train(
         `saccade.Training` if it takes a second argument: the agent at that row, the learning rate,
         a checkpoint. If it returns True, the run is saved and stopped, and can be resumed. The same
         happens if the callback raises, or at Ctrl-C; the exception then propagates.
+    sinks: where the settings, the rows and the test figures also go: `saccade.sinks.WandB()`,
+        `saccade.sinks.MLflow()`, or objects as `saccade.sinks.Sink`.
     progress: show a progress bar (needs tqdm). Notes go to the logger "saccade".
 
     A setting that has no effect with the chosen kinds produces a warning.
@@ -114,7 +118,7 @@ def train(
     command = as_called("train", config, *_given(overrides), **data, **shown, seed=seed, out=out)
     listening = as_listening(callback, ("row",))
     _warn_of_unused(chosen)
-    with Listener(listening, progress) as listener:
+    with Listener(listening, progress, sinks) as listener:
         try:
             folder = _saccade.train(
                 chosen,
@@ -158,6 +162,7 @@ def study(
     callback: Callable[[Row, Path], object]
     | Callable[[Row, Path, Training], object]
     | None = None,
+    sinks: Sequence[Sink] = (),
     progress: bool = False,
 ) -> Study:
     """Trains every run of a study (a configuration with `vary` or `seeds`) and compares them, as
@@ -177,7 +182,7 @@ def study(
     chosen = experiment(config, overrides, kept)
     command = as_called("study", config, *_given(overrides), **data, out=out)
     _warn_of_unused(chosen)
-    with Listener(as_listening(callback, ("row", "folder")), progress) as listener:
+    with Listener(as_listening(callback, ("row", "folder")), progress, sinks) as listener:
         return Study(_saccade.train_study(chosen, _path(out), jobs, threads, command, listener))
 
 

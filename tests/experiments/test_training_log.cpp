@@ -1,10 +1,12 @@
 // The log of a training besides metrics.csv: the same rows as lines of JSON and as TensorBoard
-// events, including recordings.
+// events, including recordings, settings and the test's figures.
 #include "experiments/runs/training_log.h"
 
 #include <cstring>
 #include <limits>
+#include <map>
 #include <opencv2/imgcodecs.hpp>
+#include <set>
 
 #include "experiments/files/event_file.h"
 #include "tensorboard.pb.h"
@@ -94,7 +96,8 @@ TEST_CASE("TensorBoard and metrics.jsonl receive every row of metrics.csv") {
   REQUIRE(lines.size() == kTinyRows.size());
   std::vector<Event> rows;
   for (const Event& event : read_events(tiny.run / kEvents))
-    if (event.summary().value_size() > 0 && event.summary().value(0).tag() != "recording")
+    if (event.summary().value_size() > 0 && !event.summary().value(0).has_metadata() &&
+        event.summary().value(0).tag() != "recording")
       rows.push_back(event);
   REQUIRE(rows.size() == kTinyRows.size());
 
@@ -121,6 +124,60 @@ TEST_CASE("TensorBoard and metrics.jsonl receive every row of metrics.csv") {
     CHECK(scalars.size() == cells);
     CHECK(lines[i].size() == cells);
   }
+}
+
+TEST_CASE("TensorBoard receives the settings first and the test's figures last, once") {
+  const TinyExperiment tiny;
+  const fs::path folder = tiny.train("whole", kAllLogs);
+  const std::vector<Event> events = read_events(folder / kEvents);
+  const auto content_of = [&](const Event& event, const char* tag) {
+    REQUIRE(event.summary().value_size() > 0);
+    const auto& value = event.summary().value(0);
+    CHECK(value.tag() == tag);
+    CHECK(value.metadata().plugin().name() == "hparams");
+    tensorboard::HParams content;
+    CHECK(content.ParseFromString(value.metadata().plugin().content()));
+    return content;
+  };
+  REQUIRE(events.size() > 2);
+  std::map<std::string, tensorboard::HParams::Value> settings;
+  const tensorboard::HParams begin = content_of(events[1], "_hparams_/session_start_info");
+  for (const auto& entry : begin.start().settings())
+    CHECK(settings.emplace(entry.name(), entry.value()).second);
+  CHECK(settings.at("training.learning_rate").number() == 0.02);
+  CHECK(settings.at("training.episodes").number() == 192.0);
+  CHECK(settings.at("model.core").text() == "lstm");
+  CHECK(settings.at("scene.canvas").text() == "[13, 15]");
+  CHECK(settings.at("log.jsonl").flag());
+  CHECK_FALSE(settings.contains("model.heads"));  // no effect here
+
+  const Event& last = events.back();
+  CHECK(last.step() == 192);
+  CHECK(content_of(last, "_hparams_/session_end_info").end().status() == 1);
+  const nlohmann::json summary = read_json(folder / "summary.json");
+  std::set<std::string> figures;
+  for (const auto& value : last.summary().value())
+    if (!value.has_metadata()) {
+      CHECK(value.simple_value() == summary[value.tag()].get<float>());
+      CHECK(figures.insert(value.tag()).second);
+    }
+  CHECK(figures.contains("test/error"));
+  CHECK(figures.contains("test/error_low"));
+  CHECK_FALSE(figures.contains("attention/on_target"));  // a column of metrics.csv
+
+  // A test that is repeated replaces the figures, and that of a longer run too.
+  RunRequest options = tiny.options("whole", kAllLogs);
+  options.resume = true;
+  fs::remove(folder / "summary.json");
+  CHECK(run(options, false));
+  CHECK(said(read_events(folder / kEvents)) == said(events));
+  options.overrides.push_back("training.episodes=256");
+  CHECK(run(options, false));
+  int tests = 0;
+  for (const Event& event : read_events(folder / kEvents))
+    for (const auto& value : event.summary().value()) tests += value.tag() == "test/error";
+  CHECK(tests == 1);
+  CHECK(read_events(folder / kEvents).back().step() == 256);
 }
 
 TEST_CASE("TensorBoard receives the recordings") {
