@@ -7,8 +7,10 @@
 #include "agent/learning/checkpoint.h"
 #include "base/error.h"
 #include "experiments/runs/trained.h"
+#include "experiments/training/run.h"
 #include "experiments/training/train.h"
 #include "tests/experiments/support.h"
+#include "tests/thread_ranks.h"
 
 namespace saccade {
 namespace {
@@ -101,6 +103,31 @@ TEST_CASE("a factor on the learning rate holds from the next update on, also aft
     CHECK(nothing.notes.find("continues with 0.5 times the learning rate") != std::string::npos);
     check_same_run(stopped.out, options.out);
   }
+}
+
+TEST_CASE("several ranks continue with the factor on the learning rate, and cannot set it") {
+  const TinyExperiment tiny;
+  AtRows whole = halving_at(80), stopping = halving_at(80, 80);
+  CHECK(train_with(tiny.options("whole"), whole));
+  RunRequest options = tiny.options("stopped");
+  CHECK_FALSE(train_with(options, stopping));
+  options.resume = true;
+  on_ranks(3, [&](Ranks& ranks) { CHECK(run(options, std::atomic<bool>(false), ranks)); });
+  check_same_run(options.out, tiny.path / "whole");
+
+  std::string refusal;
+  on_ranks(2, [&](Ranks& ranks) {
+    AtRows setting([&](TrainingHandle& training) {
+      const std::string message =
+          message_of<InputError>([&] { training.set_learning_rate_factor(0.5); });
+      if (ranks.first()) refusal = message;
+      return true;
+    });
+    const RunRequest both = tiny.options("both");
+    CHECK_FALSE(train(read_config(both.config), RunFolder(both.out), {.threads = 1}, setting,
+                      setting.stop, ranks));
+  });
+  CHECK(refusal == "learning_rate_factor: set while several ranks train; allowed: one rank");
 }
 
 TEST_CASE("the checkpoint of an evaluation has the factor that was set at its row") {
