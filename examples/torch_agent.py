@@ -4,11 +4,13 @@ The scenes come from the native vector environment; where to look is learned by 
 through saccade.torch.look, as `attention.glimpse.kind: soft_point` does. Needs the package torch.
 
     python examples/torch_agent.py --minutes 2
+    python examples/torch_agent.py --minutes 2 --native    # Saccade's own agent of the same parts
 """
 
 from __future__ import annotations
 
 import argparse
+import tempfile
 import time
 
 import gymnasium as gym
@@ -17,6 +19,8 @@ import saccade.torch
 import torch
 from torch import nn
 from torch.nn import functional as F
+
+ENV = "saccade/Translated60-v0"
 
 
 class RecurrentAttention(nn.Module):
@@ -43,20 +47,52 @@ def batch(envs: gym.vector.VectorEnv) -> tuple[saccade.torch.Canvases, torch.Ten
     """The canvases and labels of the next episodes."""
     _, info = envs.reset()
     scales, _, patch, _ = envs.glimpse_shape
-    canvases = saccade.torch.Canvases(envs.canvases(), patch_size=patch, scales=scales)
+    canvases = saccade.torch.Canvases(
+        envs.canvases(), patch_size=patch, scales=scales, threads=torch.get_num_threads()
+    )
     return canvases, torch.from_numpy(info["label"])
+
+
+def train_native(arguments: argparse.Namespace) -> None:
+    """Trains the same network with the same batches, rate and clipping, without PyTorch."""
+    settings = {
+        "name": "native",
+        "seed": arguments.seed,
+        "data": {"source": arguments.data},
+        "scene": {"kind": "translated", "canvas": [60, 60]},
+        "model": {"core": "gru"},
+        "attention": {"glimpse": {"kind": "soft_point", "first": "learned", "num_glimpses": 8}},
+        "training": {"batch_size": 128, "schedule": "constant", "warmup": 0, "ema": 0},
+        "evaluation": {"every": 1_000_000_000, "scenes": 1024},
+        "log": {"every": 1280},
+    }
+    end = time.monotonic() + 60 * arguments.minutes
+    with tempfile.TemporaryDirectory() as folder:
+        run = saccade.train(
+            settings,
+            out=f"{folder}/run",
+            threads=torch.get_num_threads(),
+            callback=lambda row: time.monotonic() > end,
+        )
+        error = saccade.evaluate(run)["test/error"]
+        print(f"{run.metrics['episodes'][-1]} episodes, test error {100 * error:.1f} %")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--env", default="saccade/Translated60-v0")
+    parser.add_argument("--env", default=ENV)
     parser.add_argument("--data", default="synthetic", help="mnist, synthetic, ...")
     parser.add_argument("--minutes", type=float, default=2.0)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--native", action="store_true", help="train Saccade's own agent instead")
     arguments = parser.parse_args()
+    if arguments.native:
+        if arguments.env != ENV:
+            parser.error(f"--env {arguments.env}: with --native only {ENV}")
+        return train_native(arguments)
 
     torch.manual_seed(arguments.seed)
-    make = {"num_envs": 128, "data": arguments.data}
+    make = {"num_envs": 128, "data": arguments.data, "threads": torch.get_num_threads()}
     envs = gym.make_vec(arguments.env, **make)
     envs.reset(seed=arguments.seed)
     model = RecurrentAttention(batch(envs)[0].glimpse_size, len(envs.class_names))

@@ -23,33 +23,34 @@ using namespace nb::literals;
 
 namespace {
 
-using Locations = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Rows = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // N canvases, prepared once for smooth looks at any places.
 class Looks {
  public:
   Looks(const Pixels& canvases, const RetinaConfig& config, int threads)
       : count_(canvases.shape(0)),
+        rows_(canvases.shape(1)),
+        cols_(canvases.shape(2)),
+        channels_(canvases.shape(3)),
         retina_(config, static_cast<int>(canvases.shape(1)), static_cast<int>(canvases.shape(2)),
                 static_cast<int>(canvases.shape(3))),
         prepared_(count_ * retina_.prepared_size()),
         workers_(threads) {
-    const std::size_t area = canvases.shape(1) * canvases.shape(2), channels = canvases.shape(3);
+    const std::size_t area = rows_ * cols_;
     for_each([&](std::size_t n) {
-      std::vector<std::uint8_t> planes(area * channels);
-      const std::uint8_t* from = canvases.data() + n * area * channels;
+      std::vector<std::uint8_t> planes(area * channels_);
+      const std::uint8_t* from = canvases.data() + n * area * channels_;
       for (std::size_t i = 0; i < area; ++i)
-        for (std::size_t c = 0; c < channels; ++c) planes[c * area + i] = from[i * channels + c];
+        for (std::size_t c = 0; c < channels_; ++c) planes[c * area + i] = from[i * channels_ + c];
       retina_.prepare(planes, std::span(prepared_).subspan(n * retina_.prepared_size(),
                                                            retina_.prepared_size()));
     });
   }
 
   // Glimpses (N, D) and slopes (N, 2, D) at locations (N, 2).
-  std::pair<Array<float>, Array<float>> look(const Locations& locations) {
-    if (locations.shape(0) != count_ || locations.shape(1) != 2)
-      throw InputError(fmt::format("locations: shape ({}, {}); allowed: ({}, 2)",
-                                   locations.shape(0), locations.shape(1), count_));
+  std::pair<Array<float>, Array<float>> look(const Rows& locations) {
+    require_rows("locations", locations, 2);
     const std::size_t size = static_cast<std::size_t>(retina_.glimpse_size());
     auto glimpses = new_array<float, 2>({count_, size});
     auto slopes = new_array<float, 3>({count_, std::size_t{2}, size});
@@ -63,7 +64,32 @@ class Looks {
     return {glimpses, slopes};
   }
 
+  // The gradient of the canvases, (N, channels, rows, cols), pixels as numbers in [0, 1], of looks
+  // at locations (N, 2) with the gradients dglimpses (N, D).
+  Array<float> backward(const Rows& locations, const Rows& dglimpses) {
+    const std::size_t size = static_cast<std::size_t>(retina_.glimpse_size());
+    require_rows("locations", locations, 2);
+    require_rows("dglimpses", dglimpses, size);
+    auto dcanvases = new_array<float, 4>({count_, channels_, rows_, cols_});
+    const std::size_t pixels = channels_ * rows_ * cols_;
+    const float *places = locations.data(), *dglimpse = dglimpses.data();
+    float* dcanvas = dcanvases.data();
+    for_each([&](std::size_t n) {
+      const std::span<float> mine(dcanvas + n * pixels, pixels);
+      std::ranges::fill(mine, 0.0F);
+      retina_.look_smoothly_backward(mine, places[2 * n], places[2 * n + 1],
+                                     {dglimpse + n * size, size});
+    });
+    return dcanvases;
+  }
+
  private:
+  void require_rows(const char* name, const Rows& rows, std::size_t width) const {
+    if (rows.shape(0) != count_ || rows.shape(1) != width)
+      throw InputError(fmt::format("{}: shape ({}, {}); allowed: ({}, {})", name, rows.shape(0),
+                                   rows.shape(1), count_, width));
+  }
+
   static constexpr std::size_t kAtATime = 32;
 
   template <class Body>
@@ -76,7 +102,7 @@ class Looks {
     });
   }
 
-  const std::size_t count_;
+  const std::size_t count_, rows_, cols_, channels_;
   const Retina retina_;
   std::vector<std::byte> prepared_;
   Workers workers_;
@@ -99,7 +125,9 @@ void bind_looks(nb::module_& m) {
           },
           "canvases"_a.noconvert(), "patch_size"_a, "scales"_a, "scale_factor"_a, "threads"_a)
       .def("look", &Looks::look, "locations"_a.noconvert(),
-           "Glimpses (N, D) at locations (N, 2), and their derivatives by x and y, (N, 2, D).");
+           "Glimpses (N, D) at locations (N, 2), and their derivatives by x and y, (N, 2, D).")
+      .def("backward", &Looks::backward, "locations"_a.noconvert(), "dglimpses"_a.noconvert(),
+           "The gradient of the canvases, (N, channels, rows, cols), as numbers in [0, 1].");
 }
 
 }  // namespace saccade::python

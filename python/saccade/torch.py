@@ -26,7 +26,10 @@ class Canvases:
 
     Args:
         canvases: an array or tensor (N, rows, cols), (N, rows, cols, 1 or 3) or (N, 1 or 3, rows,
-            cols) of bytes, which are copied once, or of floats in [0, 1], which are rounded to bytes.
+            cols) of bytes, or of floats in [0, 1], which are rounded to bytes. Bytes that are
+            contiguous and have their channels last are read where they are; looks read a copy with a
+            margin of black. Gradients of a tensor of floats that requires them are those at the
+            rounded pixels, in which a look is linear.
         patch_size, scales, scale_factor: the retina, as the settings of these names.
         threads: the number of threads; 0 for all processors. The results do not depend on it.
     """
@@ -42,6 +45,8 @@ class Canvases:
     ) -> None:
         pixels = as_images("canvases", canvases)
         self._count, _, _, channels = pixels.shape
+        learned = isinstance(canvases, torch.Tensor) and canvases.requires_grad
+        self._tensor: torch.Tensor | None = canvases if learned else None
         self.glimpse_shape = (
             as_integer("scales", scales, 1, 6),
             channels,
@@ -65,33 +70,48 @@ class Canvases:
 
 
 class _Look(torch.autograd.Function):
-    """Slopes are kept from the forward pass; the backward pass is the chain rule."""
+    """Slopes are kept from the forward pass; the backward pass is the chain rule. `pixels` is an
+    argument so that autograd asks for its gradient."""
 
     @staticmethod
-    def forward(ctx: Any, locations: torch.Tensor, canvases: Canvases) -> torch.Tensor:
+    def forward(
+        ctx: Any, locations: torch.Tensor, pixels: torch.Tensor | None, canvases: Canvases
+    ) -> torch.Tensor:
         places = as_array(
             "locations", locations, "float32", (len(canvases), 2), low=-1.0, high=1.0
         )
         glimpses, slopes = canvases._looks.look(places)
         ctx.save_for_backward(_like(locations, slopes))
+        ctx.looks = canvases._looks
+        if pixels is not None:
+            ctx.places, ctx.shape, ctx.pixels = places.copy(), pixels.shape, pixels.new_empty(0)
         return _like(locations, glimpses)
 
     @staticmethod
-    def backward(ctx: Any, *dglimpses: torch.Tensor) -> tuple[torch.Tensor, None]:
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, *dglimpses: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         (slopes,) = ctx.saved_tensors
-        return torch.einsum("nld,nd->nl", slopes, dglimpses[0]), None
+        dlocations = dpixels = None
+        if ctx.needs_input_grad[0]:
+            dlocations = torch.einsum("nld,nd->nl", slopes, dglimpses[0])
+        if ctx.needs_input_grad[1]:
+            by_glimpse = dglimpses[0].detach().to("cpu", torch.float32).contiguous()
+            by_pixel = ctx.looks.backward(ctx.places, by_glimpse.numpy())
+            dpixels = _like(ctx.pixels, _as_given(by_pixel, ctx.shape))
+        return dlocations, dpixels, None
 
 
 def look(canvases: Canvases, locations: torch.Tensor) -> torch.Tensor:
     """Glimpses (N, D) of the canvases at locations (N, 2), (x, y) in [-1, 1], with (0, 0) the centre,
     x to the right and y down. D is scale, channel, row, col: `canvases.glimpse_shape`. Gradients
-    reach the locations. Float32 on the processor is not copied.
+    reach the locations, and the canvases if they were made of a tensor that requires them. Float32
+    on the processor is not copied.
     """
     if not isinstance(canvases, Canvases):
         raise InputError(f"canvases: {type(canvases).__name__}; allowed: saccade.torch.Canvases")
     if not isinstance(locations, torch.Tensor):
         raise InputError(f"locations: {type(locations).__name__}; allowed: a tensor (N, 2)")
-    glimpses: torch.Tensor = _Look.apply(locations, canvases)
+    glimpses: torch.Tensor = _Look.apply(locations, canvases._tensor, canvases)
     return glimpses
 
 

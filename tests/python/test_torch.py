@@ -68,6 +68,51 @@ def test_the_gradient_of_locations_is_that_of_finite_differences(channels):
         np.testing.assert_allclose(places.grad[:, axis], slope, rtol=2e-3, atol=2e-2)
 
 
+@pytest.mark.parametrize("axes", [(5, 20, 26), (5, 1, 20, 26), (5, 20, 26, 1), (5, 20, 26, 3), (5, 3, 20, 26)])
+def test_the_gradient_of_pixels_is_that_of_finite_differences(axes):
+    """A look is linear in the pixels, so differences by whole bytes are exact but for rounding."""
+    generator = torch.Generator().manual_seed(4)
+    values = torch.randint(0, 255, axes, generator=generator).float()
+    places = torch.rand(5, 2, generator=generator) * 2 - 1
+    retina = {"patch_size": 5, "scales": 2}
+
+    def weighted(pixels):
+        prepared = saccade.torch.Canvases(pixels, **retina)
+        weights = torch.linspace(-1, 2, 5 * prepared.glimpse_size).reshape(5, -1)
+        return (weights * saccade.torch.look(prepared, places)).double().sum()
+
+    pixels = (values / 255).requires_grad_()
+    weighted(pixels).backward()
+    assert pixels.grad.shape == pixels.shape and pixels.grad.abs().max() > 0.5
+    for _ in range(40):
+        place = tuple(int(torch.randint(0, side, (), generator=generator)) for side in axes)
+        more = values.clone()
+        more[place] += 1
+        slope = 255 * (weighted(more / 255) - weighted(values / 255))
+        assert float(slope) == pytest.approx(float(pixels.grad[place]), abs=5e-3)
+
+
+def test_gradients_of_pixels_and_places_add_up_over_looks_and_do_not_depend_on_the_threads():
+    places = torch.rand(3, 70, 2, generator=torch.Generator().manual_seed(1)) * 2 - 1
+    values = torch.from_numpy(drawn(70)).float() / 255
+    gradients = []
+    for threads in (1, 2):
+        pixels, there = values.clone().requires_grad_(), places.clone().requires_grad_()
+        prepared = saccade.torch.Canvases(2 * pixels / 2, patch_size=6, scales=2, threads=threads)
+        sum(saccade.torch.look(prepared, one).square().sum() for one in there).backward()
+        gradients.append((pixels.grad, there.grad))
+    assert all(torch.equal(one, two) for one, two in zip(*gradients))
+    apart = torch.zeros_like(values)
+    for one in places:
+        pixels = values.clone().requires_grad_()
+        prepared = saccade.torch.Canvases(pixels, patch_size=6, scales=2)
+        saccade.torch.look(prepared, one).square().sum().backward()
+        apart += pixels.grad
+    torch.testing.assert_close(apart, gradients[0][0])
+    constant = saccade.torch.Canvases(values, patch_size=6, scales=2)
+    assert not saccade.torch.look(constant, places[0]).requires_grad
+
+
 def test_results_do_not_depend_on_the_threads_and_other_types_come_back_as_they_went():
     canvases = drawn(200)
     places = torch.rand(200, 2, dtype=torch.float64) * 2 - 1
@@ -112,15 +157,23 @@ def test_what_cannot_be_looked_at_is_refused(call, words):
     assert words in str(error.value)
 
 
-def test_the_example_runs():
+@pytest.mark.parametrize(
+    ("file", "options", "words"),
+    [
+        ("torch_agent.py", ["--minutes", "0.05"], "episodes, test error"),
+        ("torch_agent.py", ["--minutes", "0.01", "--native"], "episodes, test error"),
+        ("ppo_cleanrl.py", ["--steps", "2048"], "after 2,048 steps"),
+    ],
+)
+def test_the_examples_run(file, options, words):
     done = subprocess.run(
-        [sys.executable, EXAMPLE, "--minutes", "0.05"],
+        [sys.executable, EXAMPLE.with_name(file), *options],
         check=True,
         capture_output=True,
         text=True,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
-    assert "episodes, test error" in done.stdout.splitlines()[-1]
+    assert words in done.stdout.splitlines()[-1]
 
 
 def test_backpropagation_teaches_the_example_agent_where_to_look():
