@@ -40,7 +40,7 @@ void CanvasEnvironment::begin_one(int episode, std::uint64_t scene) {
   if (!labels_.empty()) facts_[episode].label = labels_[place];
 }
 
-GlimpseArrayEnvironment::GlimpseArrayEnvironment(const Tensor<3>& glimpses, const CanvasSize& size,
+GlimpseArrayEnvironment::GlimpseArrayEnvironment(const Tensor<2>& glimpses, const CanvasSize& size,
                                                  const AnswerSpec& answer_spec, int episodes,
                                                  int location_size)
     : glimpses_(glimpses),
@@ -49,21 +49,12 @@ GlimpseArrayEnvironment::GlimpseArrayEnvironment(const Tensor<3>& glimpses, cons
       answer_spec_(answer_spec),
       facts_(episodes, unknown(answer_spec)) {}
 
-void GlimpseArrayEnvironment::begin(std::uint64_t first_scene) {
-  first_scene_ = first_scene;
-  looks_ = 0;
-}
+void GlimpseArrayEnvironment::begin(std::uint64_t first_scene) { first_scene_ = first_scene; }
 
 void GlimpseArrayEnvironment::observe(ConstMatrix, Matrix glimpses) {
-  const int given = static_cast<int>(glimpses_.shape()[0]);
-  const std::size_t scenes = glimpses_.shape()[1];
+  const std::size_t scenes = glimpses_.shape()[0];
   for (int b = 0; b < glimpses.rows; ++b)
-    if (looks_ < given)
-      std::copy_n(&glimpses_(looks_, (first_scene_ + b) % scenes, 0), glimpses.cols,
-                  glimpses.row(b));
-    else
-      std::fill_n(glimpses.row(b), glimpses.cols, 0.0F);
-  ++looks_;
+    std::copy_n(&glimpses_((first_scene_ + b) % scenes, 0), glimpses.cols, glimpses.row(b));
 }
 
 void GlimpseArrayEnvironment::observe_smoothly(ConstMatrix locations, Matrix glimpses,

@@ -40,17 +40,17 @@ class CanvasEnvironment final : public RetinaEnvironment {
   AnswerSpec answer_spec_;
 };
 
-/// Scenes for which the caller supplies only the glimpses, at whatever locations they were taken:
-/// look t of scene n shows glimpse (t, n mod N), and black after the last one. Slopes are unknown
-/// and written as 0.
+/// Scenes for which the caller supplies only the glimpses, at whatever locations they were taken: a
+/// look of scene n shows what row n mod N of `glimpses` holds at the time. Slopes are unknown and
+/// written as 0.
 class GlimpseArrayEnvironment final : public Environment {
  public:
-  /// Keeps a reference to `glimpses` (T, N, D), N >= 1.
-  GlimpseArrayEnvironment(const Tensor<3>& glimpses, const CanvasSize& size,
+  /// Keeps a reference to `glimpses` (N, D), N >= 1.
+  GlimpseArrayEnvironment(const Tensor<2>& glimpses, const CanvasSize& size,
                           const AnswerSpec& answer_spec, int episodes, int location_size = 2);
 
   int episodes() const override { return static_cast<int>(facts_.size()); }
-  int glimpse_size() const override { return static_cast<int>(glimpses_.shape()[2]); }
+  int glimpse_size() const override { return static_cast<int>(glimpses_.shape()[1]); }
   int location_size() const override { return location_size_; }
   int num_classes() const override { return answer_spec_.num_classes; }
   CanvasSize canvas() const override { return size_; }
@@ -63,12 +63,11 @@ class GlimpseArrayEnvironment final : public Environment {
   void observe(ConstMatrix locations, Matrix glimpses) override;
   void observe_smoothly(ConstMatrix locations, Matrix glimpses, Matrix slopes) override;
 
-  const Tensor<3>& glimpses_;
+  const Tensor<2>& glimpses_;
   CanvasSize size_;
   int location_size_;
   AnswerSpec answer_spec_;
   std::uint64_t first_scene_ = 0;
-  int looks_ = 0;
   std::vector<SceneFacts> facts_;  // (B)
 };
 

@@ -44,8 +44,13 @@ VectorEnvironment::VectorEnvironment(const EnvironmentFactory& environments, int
     : rules_(checked(rules, count)), count_(count), episodes_(count) {
   for (int i = 0; i < count; i += kLane) {
     const int size = std::min(kLane, count - i);
-    lanes_.push_back(
-        {i, size, environments(size, 1), std::vector<int>(size), std::vector<float>(size)});
+    lanes_.push_back({.first = i,
+                      .count = size,
+                      .environments = {},
+                      .actions = std::vector<int>(size),
+                      .rewards = std::vector<float>(size),
+                      .earned = std::vector<float>(size)});
+    lanes_.back().environments.push_back(environments(size, 1));
   }
   if (rules_.halt && acts())
     throw InputError("halt: true, but every action counts here; allowed: false");
@@ -94,13 +99,42 @@ void VectorEnvironment::reset(std::span<const std::int64_t> seeds,
       episodes_[i] = {.seed = (seed ^ seed / kSeeds) % kSeeds, .seeded = true};
     }
   for_each_lane([&](Lane& lane) {
-    if (!running_) lane.environment->reset(0);
+    for (const auto& environment : lane.environments)
+      if (!running_) environment->reset(0);
     for (int i = lane.first; i < lane.first + lane.count; ++i) {
       if (mask[i]) begin_episode(lane, i);
       observe(lane, i, seen);
     }
   });
   running_ = true;
+  drop_unused_scenes();
+}
+
+void VectorEnvironment::change_scenes(const EnvironmentFactory& environments, int number) {
+  std::vector<std::unique_ptr<Environment>> made;
+  for (const Lane& lane : lanes_) {
+    made.push_back(environments(lane.count, 1));
+    const Environment& one = *made.back();
+    SACCADE_CHECK(one.glimpse_size() == glimpse_size() && one.num_classes() == num_classes() &&
+                  one.max_symbols() == first().max_symbols() &&
+                  one.location_size() == location_size() && one.has_cue() == first().has_cue());
+    if (running_) made.back()->reset(0);
+  }
+  for (std::size_t l = 0; l < lanes_.size(); ++l)
+    lanes_[l].environments.push_back(std::move(made[l]));
+  scenes_.push_back(number);
+  if (running_) drop_unused_scenes();
+}
+
+void VectorEnvironment::drop_unused_scenes() {
+  for (int s = static_cast<int>(scenes_.size()) - 2; s >= 0; --s) {
+    const auto shows = [s](const Episode& episode) { return episode.scenes == s; };
+    if (std::ranges::any_of(episodes_, shows)) continue;
+    scenes_.erase(scenes_.begin() + s);
+    for (Lane& lane : lanes_) lane.environments.erase(lane.environments.begin() + s);
+    for (Episode& episode : episodes_)
+      if (episode.scenes > s) --episode.scenes;
+  }
 }
 
 void VectorEnvironment::check(const VectorActions& actions) const {
@@ -131,6 +165,16 @@ void VectorEnvironment::step(const VectorActions& actions, const VectorObservati
   check(actions);
   std::ranges::copy(actions.answers, answers_.begin());
   for_each_lane([&](Lane& lane) { step_lane(lane, actions, seen, rewards, terminated); });
+  drop_unused_scenes();
+}
+
+// The episodes of a lane act together, each in its own scenes.
+void VectorEnvironment::act(Lane& lane) {
+  for (int s = 0; s < static_cast<int>(scenes_.size()); ++s) {
+    lane.environments[s]->act(lane.actions, lane.earned);
+    for (int b = 0; b < lane.count; ++b)
+      if (episodes_[lane.first + b].scenes == s) lane.rewards[b] = lane.earned[b];
+  }
 }
 
 void VectorEnvironment::step_lane(Lane& lane, const VectorActions& actions,
@@ -138,7 +182,7 @@ void VectorEnvironment::step_lane(Lane& lane, const VectorActions& actions,
                                   std::span<std::uint8_t> terminated) {
   if (acts()) {  // episodes act together; acts of ended episodes are ignored
     std::ranges::copy(actions.answers.subspan(lane.first, lane.count), lane.actions.begin());
-    lane.environment->act(lane.actions, lane.rewards);
+    act(lane);
   }
   for (int i = lane.first; i < lane.first + lane.count; ++i) {
     Episode& episode = episodes_[i];
@@ -152,8 +196,7 @@ void VectorEnvironment::step_lane(Lane& lane, const VectorActions& actions,
     if (acts())
       acts_[static_cast<std::size_t>(i) * rules_.num_glimpses + episode.steps] = answers_[i];
     ++episode.steps;
-    if (episode.steps == 1 && lane.environment->has_cue())
-      lane.environment->end_cue(i - lane.first);
+    if (episode.steps == 1 && first().has_cue()) environment_of(i).end_cue(i - lane.first);
     const bool halts = rules_.halt && !actions.halts.empty() && actions.halts[i] != 0;
     const bool ends = halts || episode.steps >= length(lane, i);
     rewards[i] = act_or_answer(lane, i, actions, ends);
@@ -179,12 +222,12 @@ double VectorEnvironment::act_or_answer(Lane& lane, int i, const VectorActions& 
   std::array<int, kMaxSymbols> answer{};
   std::ranges::copy(actions.answers.subspan(static_cast<std::size_t>(i) * size, size),
                     answer.begin());
-  return reward + lane.environment->judge(b, std::span(answer).first(size));
+  return reward + environment_of(i).judge(b, std::span(answer).first(size));
 }
 
 // Returns the number of steps in the episode.
 int VectorEnvironment::length(const Lane& lane, int i) const {
-  const int counted = lane.environment->facts()[i - lane.first].length;
+  const int counted = environment_of(i).facts()[i - lane.first].length;
   return counted > 0 ? std::min(counted, rules_.num_glimpses) : rules_.num_glimpses;
 }
 
@@ -198,7 +241,8 @@ void VectorEnvironment::begin_episode(Lane& lane, int i) {
   episode.steps = 0;
   episode.reward = 0.0;
   episode.ended = false;
-  lane.environment->restart(i - lane.first, scene);
+  episode.scenes = static_cast<int>(scenes_.size()) - 1;
+  environment_of(i).restart(i - lane.first, scene);
   std::array<float, 3> location = {0.0F, 0.0F, 1.0F};
   for (int axis = 0; random && axis < location_size(); ++axis)
     location[axis] = stream.uniform(-1.0F, 1.0F);
@@ -212,12 +256,12 @@ void VectorEnvironment::move(int i, const float* location) {
 void VectorEnvironment::observe(Lane& lane, int i, const VectorObservation& seen) {
   const int b = i - lane.first, t = episodes_[i].steps;
   const float* location = &paths_(i, t, 0);
-  lane.environment->look(b, location,
+  environment_of(i).look(b, location,
                          {seen.glimpses.row(i), static_cast<std::size_t>(glimpse_size())});
   std::copy_n(location, location_size(), seen.locations.row(i));
   seen.steps[i] = t;
 
-  const SceneFacts& facts = lane.environment->facts()[b];
+  const SceneFacts& facts = environment_of(i).facts()[b];
   const std::span labels =
       seen.labels.subspan(static_cast<std::size_t>(i) * answer_size(), answer_size());
   std::ranges::fill(labels, -1);
@@ -235,7 +279,7 @@ void VectorEnvironment::observe(Lane& lane, int i, const VectorObservation& seen
 
 namespace {
 
-constexpr std::size_t kCounters = 5;  // per episode in VectorState
+constexpr std::size_t kCounters = 6;  // per episode in VectorState
 
 }  // namespace
 
@@ -250,7 +294,7 @@ VectorState VectorEnvironment::state() const {
     for (const auto number :
          {static_cast<std::int64_t>(episode.seed), static_cast<std::int64_t>(episode.number),
           static_cast<std::int64_t>(episode.steps), static_cast<std::int64_t>(episode.seeded),
-          static_cast<std::int64_t>(episode.ended)})
+          static_cast<std::int64_t>(episode.ended), static_cast<std::int64_t>(episode.scenes)})
       state.counters.push_back(number);
     state.rewards.push_back(episode.reward);
   }
@@ -277,7 +321,8 @@ void VectorEnvironment::check(const VectorState& state) const {
                   std::numeric_limits<std::uint32_t>::max()) &&
            inside(std::span(counters + 2, 1), 0, rules_.num_glimpses) &&
            inside(std::span(counters + 3, 1), static_cast<double>(least), 1) &&
-           inside(std::span(counters + 4, 1), 0, 1);
+           inside(std::span(counters + 4, 1), 0, 1) &&
+           inside(std::span(counters + 5, 1), 0, static_cast<double>(scenes_.size() - 1));
   }
   if (!fits)
     throw InputError("the state is not of such environments; allowed: one of the same settings");
@@ -292,7 +337,8 @@ void VectorEnvironment::restore(const VectorState& state) {
                     .steps = static_cast<int>(counters[2]),
                     .reward = state.rewards[i],
                     .seeded = counters[3] != 0,
-                    .ended = counters[4] != 0};
+                    .ended = counters[4] != 0,
+                    .scenes = static_cast<int>(counters[5])};
   }
   std::ranges::copy(state.paths, paths_.begin());
   answers_ = state.answers;
@@ -305,7 +351,7 @@ void VectorEnvironment::restore(const VectorState& state) {
 // Replays the stored actions, or the end of a cue, to restore the scenes. The episodes of a lane
 // act together, so those that are further along start replaying earlier and all arrive at once.
 void VectorEnvironment::replay(Lane& lane) {
-  lane.environment->reset(0);
+  for (const auto& environment : lane.environments) environment->reset(0);
   int longest = 0;
   for (int i = lane.first; acts() && i < lane.first + lane.count; ++i)
     longest = std::max(longest, episodes_[i].steps);
@@ -313,8 +359,9 @@ void VectorEnvironment::replay(Lane& lane) {
     for (int b = 0; b < lane.count; ++b) {
       const Episode& episode = episodes_[lane.first + b];
       const int steps = acts() ? episode.steps : 0;
-      if (steps == left) lane.environment->restart(b, scene_of(episode.seed, episode.number - 1));
-      if (episode.steps > 0 && lane.environment->has_cue()) lane.environment->end_cue(b);
+      Environment& environment = environment_of(lane.first + b);
+      if (steps == left) environment.restart(b, scene_of(episode.seed, episode.number - 1));
+      if (episode.steps > 0 && environment.has_cue()) environment.end_cue(b);
       const bool begun = acts() && steps >= left && left > 0;
       lane.actions[b] =
           begun ? static_cast<int>(
@@ -322,7 +369,7 @@ void VectorEnvironment::replay(Lane& lane) {
                             left])
                 : 0;
     }
-    if (left > 0) lane.environment->act(lane.actions, lane.rewards);
+    if (left > 0) act(lane);
   }
 }
 

@@ -61,8 +61,8 @@ struct VectorObservation {
 /// The state of N episodes, as plain numbers, to continue elsewhere.
 struct VectorState {
   bool running = false;                // whether reset() was called
-  std::vector<std::int64_t> counters;  // (N, 5): seed, number of the next episode, steps, whether
-                                       // it has a seed, whether it has ended
+  std::vector<std::int64_t> counters;  // (N, 6): seed, number of the next episode, steps, whether
+                                       // it has a seed, whether it has ended, which of scenes()
   std::vector<double> rewards;         // (N)
   std::vector<float> paths;            // (N, T + 1, L)
   std::vector<std::int64_t> answers;   // (N, A)
@@ -101,6 +101,12 @@ class VectorEnvironment {
   const EpisodeRules& rules() const { return rules_; }
   bool threaded() const { return workers_ && workers_->threads() > 1; }
 
+  /// Gives the episodes that begin from now on other scenes, of environments of the same sizes;
+  /// running ones keep theirs. `number` is what scenes() calls them; that of the first is 0.
+  void change_scenes(const EnvironmentFactory& environments, int number);
+  /// The numbers of the scenes that are shown or will be, the newest last.
+  const std::vector<int>& scenes() const { return scenes_; }
+
   /// Begins an episode in each environment where mask (N) is not 0: the first episode of seed
   /// seeds[i] if seeds[i] >= 0, else the next one of the current seed. Writes the observations of
   /// all N. Throws InputError naming the environment, before any change, if it has no seed yet.
@@ -115,16 +121,18 @@ class VectorEnvironment {
   /// Only their rows are written.
   const VectorObservation& final_observation() const { return final_; }
 
-  /// The state of the episodes. Another object with the same environments and rules continues from
-  /// it bit for bit, except for final_observation(). restore() throws InputError, before any
-  /// change, if the state does not fit.
+  /// The state of the episodes. Another object with the same environments, scenes() and rules
+  /// continues from it bit for bit, except for final_observation(). restore() throws InputError,
+  /// before any change, if the state does not fit.
   VectorState state() const;
   void restore(const VectorState& state);
 
   /// For pictures: the current episode of environment i (after the first reset()), and the batch
   /// that holds it, as its episode place_of(i).
   EpisodeSoFar episode(int i) const;
-  Environment& environment_of(int i) const { return *lanes_[i / kLane].environment; }
+  Environment& environment_of(int i) const {
+    return *lanes_[i / kLane].environments[episodes_[i].scenes];
+  }
   static int place_of(int i) { return i % kLane; }
 
  private:
@@ -132,9 +140,10 @@ class VectorEnvironment {
 
   struct Lane {
     int first, count;
-    std::unique_ptr<Environment> environment;
-    std::vector<int> actions;    // (count)
-    std::vector<float> rewards;  // (count)
+    std::vector<std::unique_ptr<Environment>> environments;  // one for each of scenes_
+    std::vector<int> actions;                                // (count)
+    std::vector<float> rewards;                              // (count)
+    std::vector<float> earned;                               // (count): of one of the environments
   };
   struct Episode {
     std::uint64_t seed = 0;
@@ -142,6 +151,7 @@ class VectorEnvironment {
     int steps = 0;
     double reward = 0.0;
     bool seeded = false, ended = false;
+    int scenes = 0;  // its index in scenes_
   };
   /// Memory for final_, sized for all N.
   struct Memory {
@@ -150,13 +160,15 @@ class VectorEnvironment {
     std::vector<std::uint8_t> on_target;
   };
 
-  const Environment& first() const { return *lanes_.front().environment; }
+  const Environment& first() const { return *lanes_.front().environments.front(); }
   bool acts() const { return first().answer_kind() == AnswerKind::actions; }
   template <class Body>
   void for_each_lane(const Body& body);
   void check(const VectorActions& actions) const;
   void check(const VectorState& state) const;
   void replay(Lane& lane);
+  void act(Lane& lane);
+  void drop_unused_scenes();
   void begin_episode(Lane& lane, int i);
   void move(int i, const float* location);
   void observe(Lane& lane, int i, const VectorObservation& seen);
@@ -168,6 +180,7 @@ class VectorEnvironment {
   EpisodeRules rules_;
   int count_;
   std::vector<Lane> lanes_;
+  std::vector<int> scenes_ = {0};
   std::optional<Workers> workers_;     // if there is more than one lane
   std::vector<Episode> episodes_;      // (N)
   Tensor<3> paths_;                    // (N, T + 1, L)

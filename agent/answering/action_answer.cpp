@@ -33,11 +33,15 @@ class ActionAnswer final : public Answer {
 
   void begin() override { std::ranges::fill(rewards, 0.0F); }
 
+  void answer_after(int t, std::span<const float> parameters) override {
+    const Matrix logits = saccade::step(logits_, t);
+    parts_.classifier.forward(logits, core_.state(t + 1), parameters);
+    softmax_forward(saccade::step(probabilities, t), logits, 1.0F);
+  }
+
   void step(const StepContext& now) override {
+    answer_after(now.t, now.parameters);
     const Matrix p = saccade::step(probabilities, now.t);
-    const Matrix logits = saccade::step(logits_, now.t);
-    parts_.classifier.forward(logits, core_.state(now.t + 1), now.parameters);
-    softmax_forward(p, logits, 1.0F);
     const SamplingMode sampling = now.request.sampling;
     const bool samples = sampling == SamplingMode::training || sampling == SamplingMode::sample;
     const std::span<int> actions = taken(now.t);

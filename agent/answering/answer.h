@@ -46,9 +46,9 @@ class AnswerRecord {
 /// workspace of an Answering (answering.h) for the B episodes of one lane. Allocates nothing after
 /// construction, except for beam search.
 ///
-/// Order of calls: begin; step for each t, after that step of the core; then, to learn,
-/// step_rewards and backward; or, for other functions of the logits, logits_backward, any number of
-/// times.
+/// Order of calls: begin; step for each t, after that step of the core, or answer_after; then, to
+/// learn, step_rewards and backward; or, for other functions of the logits, logits_backward, any
+/// number of times.
 class Answer : public AnswerRecord {
  public:
   /// Call when new scenes begin.
@@ -56,6 +56,10 @@ class Answer : public AnswerRecord {
   /// Call when the state h_{t+1} is known. Agents with actions act now; the others answer after the
   /// last step.
   virtual void step(const StepContext& now) = 0;
+  /// In place of step, for episodes that nobody judges: writes as probabilities what the agent
+  /// would answer if look t were its last: a class (t), all symbols of a sequence, or the action
+  /// (t). It does not act. Where attention.hidden.mask lets a decoder read none of the states, 0.
+  virtual void answer_after(int t, std::span<const float> parameters) = 0;
 
   /// The number of looks after which episode b was answered, 1 .. T. An evaluation counts only
   /// these, though all T were taken.

@@ -73,6 +73,16 @@ class ClassAnswer final : public Answer {
     environment_.answer(classes_, rewards);
   }
 
+  // The states after look t are not read, whatever they are.
+  void answer_after(int t, std::span<const float> parameters) override {
+    stops_ = false;
+    std::ranges::fill(labels_, 0);
+    for (int b = 0; b < core_.episodes(); ++b)
+      lengths_[b] = counted_steps(environment_.facts()[b], core_.steps);
+    parts_.hidden->prepare(memory_, core_.states(), lengths_, parameters);
+    classify(t, parameters);
+  }
+
   int stopped_at(int b) const override { return stops_ ? stop_->stopped_at(b) : core_.steps; }
 
   float sureness(int t, int b) const override {

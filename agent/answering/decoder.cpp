@@ -94,8 +94,7 @@ void Decoder::begin(DecoderMemory& memory, ConstMatrix states, std::span<const i
                     std::span<const float> parameters) const {
   for (int b = 0; b < memory.episodes(); ++b) {
     float* mask = &memory.mask(b, 0);
-    for (int t = 0; t < steps_; ++t)
-      mask[t] = t < lengths[b] && (mask_.empty() || mask_[t] == '1') ? 1.0F : 0.0F;
+    for (int t = 0; t < steps_; ++t) mask[t] = t < lengths[b] && allowed(t) ? 1.0F : 0.0F;
     if (attend_ && std::count(mask, mask + steps_, 1.0F) == 0)
       throw SettingError(
           {"attention.hidden.mask", "attention.hidden.kind"},
@@ -107,6 +106,12 @@ void Decoder::begin(DecoderMemory& memory, ConstMatrix states, std::span<const i
   last_->forward(matrix(memory.first_context), memory.first, steps_ - 1, states, parameters);
   if (attend_) return attend_->prepare(*memory.attend, states, parameters);
   steady_->prepare(*memory.steady, states, lengths, parameters);
+}
+
+bool Decoder::may_read(std::span<const int> lengths) const {
+  int first = 0;  // that may be read
+  while (first < steps_ && !allowed(first)) ++first;
+  return !attend_ || std::ranges::all_of(lengths, [&](int length) { return length > first; });
 }
 
 void Decoder::step(DecoderMemory& memory, int j, std::span<const int> previous, ConstMatrix states,

@@ -53,6 +53,8 @@ class Decoder {
   /// InputError if kind attend may read none of them.
   void begin(DecoderMemory& memory, ConstMatrix states, std::span<const int> lengths,
              std::span<const float> parameters) const;
+  /// Whether every episode has a state to read then.
+  bool may_read(std::span<const int> lengths) const;
   /// Writes probabilities(j). `previous` (B): the preceding symbols; unused at j = 0.
   void step(DecoderMemory& memory, int j, std::span<const int> previous, ConstMatrix states,
             std::span<const float> parameters) const;
@@ -69,6 +71,7 @@ class Decoder {
   Work work(int symbols) const;
 
  private:
+  bool allowed(int t) const { return mask_.empty() || mask_[t] == '1'; }
   Matrix context(DecoderMemory& memory, int j) const;
   Matrix state(DecoderMemory& memory, int j) const;
 

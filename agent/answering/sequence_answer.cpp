@@ -69,6 +69,14 @@ class SequenceAnswer final : public Answer {
     judge_answer(by_step);
   }
 
+  void answer_after(int t, std::span<const float> parameters) override {
+    stops_ = forced_ = false;
+    for (int b = 0; b < core_.episodes(); ++b) lengths_read_[b] = std::min(t + 1, lengths_[b]);
+    if (!parts_.decoder.may_read(lengths_read_)) return probabilities.fill(0.0F);
+    said_.decode(core_.states(), lengths_read_, /*forced=*/false, parameters);
+    take(said_, [](int b) { return b; });
+  }
+
   int stopped_at(int b) const override { return stops_ ? stop_->stopped_at(b) : core_.steps; }
 
   float sureness(int t, int b) const override {

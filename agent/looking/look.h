@@ -39,9 +39,9 @@ class LookRecord {
 /// core reads next, with the backward pass. The workspace of a Looking (looking.h) for the B
 /// episodes of one lane; allocates nothing after construction.
 ///
-/// Order of calls: begin; decide and read for each t; then, to learn, loss_backward, step_backward
-/// for each t from the last (if the looking is differentiable), finish_backward; and then, if
-/// needed, input_backward. The defaults are those of a look without decisions.
+/// Order of calls: begin; decide, locate and read for each t; then, to learn, loss_backward,
+/// step_backward for each t from the last (if the looking is differentiable), finish_backward; and
+/// then, if needed, input_backward. The defaults are those of a look without decisions.
 class Look : public LookRecord {
  public:
   /// Call when new scenes begin and `exploration` is set, and again when scenes follow their cues
@@ -49,10 +49,12 @@ class Look : public LookRecord {
   virtual void begin(std::span<const float> parameters) = 0;
   /// Writes decisions(t) and actions(t) from the state h_t.
   virtual void decide(const StepContext&) {}
-  /// After decide: looks at `places` (B, L) in [-1, 1] whatever actions(t) were. Throws
-  /// std::logic_error for looks that are not points.
+  /// After decide, in place of locate: looks at `places` (B, L) in [-1, 1] whatever actions(t)
+  /// were. Throws std::logic_error for looks that are not points.
   virtual void place(int t, ConstMatrix places);
-  /// Looks as actions(t) say: writes locations(t) and the core's feature(t).
+  /// Writes locations(t), to which actions(t) lead.
+  virtual void locate(int /*t*/) {}
+  /// Looks there: writes the core's feature(t).
   virtual void read(int t, std::span<const float> parameters) = 0;
 
   /// Returns the look's own losses. Kinds that learn by REINFORCE write their gradients here.

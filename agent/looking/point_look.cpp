@@ -40,10 +40,7 @@ class PointLook final : public LookBase {
       slopes_ = zeros<2>(episodes(), 2 * glimpse_size());
   }
 
-  void begin(std::span<const float> parameters) override {
-    context_.forward(parameters);
-    placed_ = -1;
-  }
+  void begin(std::span<const float> parameters) override { context_.forward(parameters); }
 
   void decide(const StepContext& now) override {
     const int t = now.t;
@@ -75,15 +72,17 @@ class PointLook final : public LookBase {
 
   void place(int t, ConstMatrix places) override {
     copy_rows(step(actions, t), places);
-    if (!parts_.moves.relative) return;
+    if (!parts_.moves.relative) return locate(t);
     lead_to(step(actions, t), from(t), parts_.moves);
     copy_rows(step(locations, t), places);
-    placed_ = t;
+  }
+
+  void locate(int t) override {
+    move_forward(step(locations, t), step(actions, t), from(t), parts_.moves);
   }
 
   // Relative moves look between pixels: a step may be shorter than one.
   void read(int t, std::span<const float> parameters) override {
-    if (placed_ != t) move_forward(step(locations, t), step(actions, t), from(t), parts_.moves);
     if (path_)
       path_->look.forward(environment_, t, step(locations, t), step(glimpses, t));
     else if (slopes_.size() > 0)
@@ -307,7 +306,6 @@ class PointLook final : public LookBase {
   PlaceGradients score_;      // of REINFORCE
   std::optional<Path> path_;  // if it learns by the pathwise estimator
   Tensor<2> slopes_;          // (B, 2 D): of a relative look, unused; else no data
-  int placed_ = -1;           // the step whose location was given
 };
 
 }  // namespace

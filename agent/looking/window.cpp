@@ -67,12 +67,15 @@ class WindowLook final : public LookBase {
         actions(now.t, b, axis) = policy_samples_(b, axis) / scale[axis];
   }
 
-  void read(int t, std::span<const float> parameters) override {
+  void locate(int t) override {
     const ConstMatrix window = step(actions, t);
     const auto scale = parts_.filters.location_per_centre();
     for (int b = 0; b < episodes(); ++b)
       for (int axis = 0; axis < 2; ++axis) locations(t, b, axis) = scale[axis] * window(b, axis);
-    parts_.filters.forward(step(glimpses, t), memory_, t, matrix(canvases_), window);
+  }
+
+  void read(int t, std::span<const float> parameters) override {
+    parts_.filters.forward(step(glimpses, t), memory_, t, matrix(canvases_), step(actions, t));
     pass_.forward(t, parameters);
   }
 

@@ -22,42 +22,56 @@ Rollout::Rollout(const Model& model, std::unique_ptr<Environment> environment_)
       answer(model.answering->make_answer(*environment, core)),
       model_(model) {
   if (model.gate) gate.emplace(model.gate->make_memory(core.steps, episodes()));
-  streams_.assign(episodes(), RandomStream(0, Purpose::policy_noise, 0, 0));
+  streams.assign(episodes(), RandomStream(0, Purpose::policy_noise, 0, 0));
   targets_ = zeros<2>(episodes(), 2);
   if (environment->moves()) moving_.resize(static_cast<std::size_t>(core.steps) * episodes());
 }
 
 void Rollout::run(std::span<const float> parameters, const RolloutRequest& request) {
+  begin(parameters, request);
+  for (int t = 0; t < core.steps; ++t) {
+    decide(t, parameters, request);
+    see(t, parameters);
+    answer->step(at(t, parameters, request));
+  }
+}
+
+void Rollout::begin(std::span<const float> parameters, const RolloutRequest& request) {
   environment->reset(request.first_scene);
   for (int b = 0; b < episodes(); ++b)
-    streams_[b] = RandomStream(request.seed, Purpose::policy_noise, request.update,
-                               request.first_episode + b);
+    streams[b] = RandomStream(request.seed, Purpose::policy_noise, request.update,
+                              request.first_episode + b);
 
   look->exploration = request.exploration != nullptr
                           ? *request.exploration
                           : model_.looking->exploration_at(request.progress, parameters);
   look->begin(parameters);
   answer->begin();
-  for (int t = 0; t < core.steps; ++t) {
-    if (t == 1 && environment->has_cue()) {
-      environment->end_cue();
-      look->begin(parameters);
-    }
-    find_targets(t);
-    const StepContext now{t, parameters, request, matrix(targets_), streams_};
-    if (request.canvases != nullptr) environment->view(step(*request.canvases, t));
-    look->decide(now);
-    if (request.replay != nullptr && t < request.replay_steps)
-      copy_rows(step(look->actions, t), step(*request.replay, t));
-    if (request.locations != nullptr && t < request.replay_steps)
-      look->place(t, step(*request.locations, t));
-    look->read(t, parameters);
-    if (gate)
-      model_.gate->forward(core.feature(t), *gate, t, core.glimpse_feature(t),
-                           t > 0 ? core.state(t) : ConstMatrix{}, parameters);
-    model_.core->forward(core, t, parameters);
-    answer->step(now);
+}
+
+void Rollout::decide(int t, std::span<const float> parameters, const RolloutRequest& request) {
+  if (t == 1 && environment->has_cue()) {
+    environment->end_cue();
+    look->begin(parameters);
   }
+  find_targets(t);
+  if (request.canvases != nullptr) environment->view(step(*request.canvases, t));
+  look->decide(at(t, parameters, request));
+  const bool given = t < request.replay_steps;
+  if (given && request.replay != nullptr)
+    copy_rows(step(look->actions, t), step(*request.replay, t));
+  if (given && request.locations != nullptr)
+    look->place(t, step(*request.locations, t));
+  else
+    look->locate(t);
+}
+
+void Rollout::see(int t, std::span<const float> parameters) {
+  look->read(t, parameters);
+  if (gate)
+    model_.gate->forward(core.feature(t), *gate, t, core.glimpse_feature(t),
+                         t > 0 ? core.state(t) : ConstMatrix{}, parameters);
+  model_.core->forward(core, t, parameters);
 }
 
 void Rollout::estimate_baselines(Tensor<2>& baselines, CriticMemory& critic,

@@ -27,6 +27,14 @@ class Rollout {
 
   void run(std::span<const float> parameters, const RolloutRequest& request);
 
+  /// The parts of run, for whoever plays step by step: begin; for each t, decide, which writes
+  /// look->locations(t), and see, which takes the glimpse and the step of the core. To go back to
+  /// an earlier t, decide again with the streams as they were before: what was played before t is
+  /// kept. The answer is not part of it: see Answer::answer_after.
+  void begin(std::span<const float> parameters, const RolloutRequest& request);
+  void decide(int t, std::span<const float> parameters, const RolloutRequest& request);
+  void see(int t, std::span<const float> parameters);
+
   /// After run: writes the baselines b_t (T, B), the critic's values before glimpse t. Requires a
   /// model with a critic.
   void estimate_baselines(Tensor<2>& baselines, CriticMemory& critic,
@@ -42,18 +50,21 @@ class Rollout {
   }
 
   std::unique_ptr<Environment> environment;
-  CoreMemory core;                 // features and states
-  std::unique_ptr<Look> look;      // locations and glimpses
-  std::optional<GateMemory> gate;  // for attention.input
-  std::unique_ptr<Answer> answer;  // predictions
+  CoreMemory core;                    // features and states
+  std::unique_ptr<Look> look;         // locations and glimpses
+  std::optional<GateMemory> gate;     // for attention.input
+  std::unique_ptr<Answer> answer;     // predictions
+  std::vector<RandomStream> streams;  // (B): of the policy's noise
 
  private:
+  StepContext at(int t, std::span<const float> parameters, const RolloutRequest& request) {
+    return {t, parameters, request, matrix(targets_), streams};
+  }
   void find_targets(int t);
 
   const Model& model_;
-  std::vector<RandomStream> streams_;  // (B)
-  Tensor<2> targets_;                  // (B, 2): centres of the digits
-  std::vector<SceneFacts> moving_;     // (T, B): if the environment moves, else empty
+  Tensor<2> targets_;               // (B, 2): centres of the digits
+  std::vector<SceneFacts> moving_;  // (T, B): if the environment moves, else empty
 };
 
 }  // namespace saccade

@@ -87,19 +87,19 @@ class Outputs {
 // The first run of each variant, side by side on the same scenes. Nothing where that cannot be -
 // the data are not there any more, say - which the comparison then names.
 std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const fs::path& file,
-                                                 const SceneOverrides& other_scenes,
-                                                 Outputs& outputs,
+                                                 const CompareRequest& request, Outputs& outputs,
                                                  const ProgressCallback& on_progress) {
   auto output = std::make_unique<OutputFile>(file, /*force=*/true);
   std::vector<fs::path> folders;
   for (const Variant& variant : comparison.variants)
     if (folders.size() < kRecordedAgents) folders.push_back(variant.folders[0]);
   try {
-    const TrainedAgents agents(folders, /*data=*/"", other_scenes);
+    const TrainedAgents agents(folders, /*data=*/"", request.other_scenes);
     write_recording(agents.on_scenes(agents.seed()), {.target = output->path(),
                                                       .in_place = true,
                                                       .scenes = kRecordedScenes,
                                                       .seed = agents.seed(),
+                                                      .threads = request.threads,
                                                       .on_progress = on_progress});
   } catch (const std::exception& error) {
     comparison.left_out.push_back({file, error.what()});
@@ -122,8 +122,9 @@ std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const f
 }
 
 // Writes the results of a test on other scenes.
-void test_again(FinishedRun& run, const SceneOverrides& other_scenes) {
-  const TestFigures figures = evaluate({.run_folder = run.folder, .other_scenes = other_scenes});
+void test_again(FinishedRun& run, const CompareRequest& request) {
+  const TestFigures figures = evaluate(
+      {.run_folder = run.folder, .threads = request.threads, .other_scenes = request.other_scenes});
   read_test(run, to_json(figures).dump(), figures.details);
 }
 
@@ -131,11 +132,11 @@ void test_again(FinishedRun& run, const SceneOverrides& other_scenes) {
 
 ComparedRuns compare(const CompareRequest& request, const ProgressCallback& on_progress) {
   const fs::path out = out_folder(request);
-  Workers workers(0);
+  Workers workers(request.threads);
   RunAgain again{
       .stopping = [&](const FinishedRun& run) { return measure_stopping(run.folder, workers); }};
   if (!request.other_scenes.empty())
-    again.test = [&](FinishedRun& run) { test_again(run, request.other_scenes); };
+    again.test = [&](FinishedRun& run) { test_again(run, request); };
   Comparison comparison = gather(request.folders, request.tuned_by, on_progress,
                                  request.stop_target, again, request.other_scenes);
   comparison.commands.push_back(request.command);
@@ -149,7 +150,7 @@ ComparedRuns compare(const CompareRequest& request, const ProgressCallback& on_p
 
   Outputs outputs(out);
   const std::optional<EmbeddedRecording> recording =
-      record_variants(comparison, video, request.other_scenes, outputs, on_progress);
+      record_variants(comparison, video, request, outputs, on_progress);
   write_text(outputs.add(markdown), to_markdown(comparison));
   write_text(outputs.add(csv), to_csv(comparison));
   write_report(outputs.add(report), comparison, charts, recording);

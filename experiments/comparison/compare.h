@@ -19,6 +19,7 @@ struct CompareRequest {
   SceneOverrides other_scenes = {};        // if any, every run is tested again, on these
   bool force = false;                      // write over an older comparison
   std::string command = {};                // as typed, for the report
+  int threads = 0;                         // 0: every processor this process may use
 };
 
 /// A comparison and where its pages are.

@@ -6,19 +6,8 @@
 
 #include "base/stop.h"
 #include "experiments/evaluation/evaluator.h"
-#include "nn/layers.h"
 
 namespace saccade {
-namespace {
-
-// Copies the locations of scenes first, first + 1, ..; (T, kScenesAtATime, L).
-void take_chunk(Tensor<3>& chunk, const Tensor<3>& locations, int first) {
-  const int count = std::min(kScenesAtATime, static_cast<int>(locations.shape()[1]) - first);
-  for (int t = 0; t < static_cast<int>(locations.shape()[0]); ++t)
-    copy_rows(step(chunk, t).row_range(0, count), step(locations, t).row_range(first, count));
-}
-
-}  // namespace
 
 AttentionWeights play(const Model& model, std::span<const float> parameters,
                       const EnvironmentFactory& environments, const PlayRequest& request,
@@ -32,8 +21,6 @@ AttentionWeights play(const Model& model, std::span<const float> parameters,
 
   workers.for_each(players, [&](int player) {
     Rollout& rollout = *rollouts[player];
-    Tensor<3> locations =
-        zeros<3>(model.num_glimpses(), kScenesAtATime, model.look().location_size);
     Tensor<3> canvases = zeros<3>(played.keeps("canvases") ? model.num_glimpses() : 0,
                                   kScenesAtATime, model.canvas().pixels());
     Tensor<2> baselines =
@@ -48,11 +35,6 @@ AttentionWeights play(const Model& model, std::span<const float> parameters,
       rollout_request.sampling = request.sampling;
       rollout_request.classify_every_step = true;
       rollout_request.beam = request.beam;
-      if (request.locations != nullptr) {
-        take_chunk(locations, *request.locations, first);
-        rollout_request.locations = &locations;
-        rollout_request.replay_steps = request.given_steps;
-      }
       if (canvases.size() > 0) rollout_request.canvases = &canvases;
       rollout.run(parameters, rollout_request);
       if (baselines.size() > 0) rollout.estimate_baselines(baselines, critic, parameters);

@@ -18,9 +18,7 @@ struct PlayRequest {
   std::uint64_t seed = 0;  // of the policy's noise, together with
   int pass = 0;            // the pass
   int beam = 1;
-  const Tensor<3>* locations = nullptr;  // (T, N, L): where to look in the first
-  int given_steps = 0;                   // `given_steps` steps; for agents that look at points
-  KeptFacts facts = {};                  // of the scenes
+  KeptFacts facts = {};  // of the scenes
 };
 
 /// Plays an agent's episodes and returns all their data, scene by scene: bit for bit those of an

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "base/error.h"
@@ -89,30 +90,68 @@ float* SaliencyArrays::row(NpzArray& array, int n, int o) const {
   return const_cast<float*>(row(std::as_const(array), n, o).data());
 }
 
+namespace {
+
+// Which scenes are played together, and which of their outputs are differentiated.
+struct TracedPart {
+  int first = 0, count = 0;
+  std::uint64_t seed = 0;
+  std::span<const int> outputs;
+  Tensor<3>* canvases = nullptr;
+};
+
+void trace_part(SaliencyArrays& arrays, Jacobian& jacobian, std::span<const float> parameters,
+                const TracedPart& part) {
+  stop_if_asked();
+  RolloutRequest request = RolloutRequest::of_scenes(part.first, part.seed);
+  request.sampling = SamplingMode::deterministic;
+  request.canvases = part.canvases;
+  jacobian.run(parameters, request);
+  std::vector<int> chosen(kTracedAtATime);
+  for (int o = 0; o < static_cast<int>(part.outputs.size()); ++o) {
+    const Answer& answer = *jacobian.rollout.answer;
+    const int output = part.outputs[o];
+    for (int b = 0; b < kTracedAtATime; ++b) chosen[b] = answer.chosen(output, b);
+    jacobian.backward(parameters, output, chosen);
+    for (int b = 0; b < part.count; ++b)
+      arrays.record(jacobian, b, part.first + b, o, chosen[b],
+                    chosen[b] < 0 ? 0.0F : answer.logits(output)(b, chosen[b]));
+  }
+}
+
+}  // namespace
+
 std::vector<NpzArray> saliency_arrays(const Model& model, std::span<const float> parameters,
                                       const EnvironmentFactory& environments, int scenes,
                                       std::uint64_t seed, const std::vector<int>& outputs,
                                       Tensor<3>* canvases, const SaliencyRecorded& recorded) {
   Jacobian jacobian(model, environments(kTracedAtATime, 1));
   SaliencyArrays arrays(jacobian, scenes, static_cast<int>(outputs.size()));
-  std::vector<int> chosen(kTracedAtATime);
   for (int first = 0; first < scenes; first += kTracedAtATime) {
-    stop_if_asked();
-    RolloutRequest request = RolloutRequest::of_scenes(first, seed);
-    request.sampling = SamplingMode::deterministic;
-    request.canvases = canvases;
-    jacobian.run(parameters, request);
     const int count = std::min(kTracedAtATime, scenes - first);
-    for (int o = 0; o < static_cast<int>(outputs.size()); ++o) {
-      const Answer& answer = *jacobian.rollout.answer;
-      for (int b = 0; b < kTracedAtATime; ++b) chosen[b] = answer.chosen(outputs[o], b);
-      jacobian.backward(parameters, outputs[o], chosen);
-      for (int b = 0; b < count; ++b)
-        arrays.record(jacobian, b, first + b, o, chosen[b],
-                      chosen[b] < 0 ? 0.0F : answer.logits(outputs[o])(b, chosen[b]));
-    }
+    trace_part(arrays, jacobian, parameters, {first, count, seed, outputs, canvases});
     if (recorded) recorded(arrays, jacobian.rollout, first, count);
   }
+  return arrays.take();
+}
+
+std::vector<NpzArray> saliency_arrays(const Model& model, std::span<const float> parameters,
+                                      const EnvironmentFactory& environments, int scenes,
+                                      std::uint64_t seed, const std::vector<int>& outputs,
+                                      Workers& workers) {
+  const int parts = (scenes + kTracedAtATime - 1) / kTracedAtATime;
+  std::vector<std::unique_ptr<Jacobian>> jacobians(std::min(workers.threads(), parts));
+  for (auto& jacobian : jacobians)
+    jacobian = std::make_unique<Jacobian>(model, environments(kTracedAtATime, 1));
+  SaliencyArrays arrays(*jacobians.front(), scenes, static_cast<int>(outputs.size()));
+  const int players = static_cast<int>(jacobians.size());
+  workers.for_each(players, [&](int player) {
+    for (int part = player; part < parts; part += players) {
+      const int first = part * kTracedAtATime;
+      trace_part(arrays, *jacobians[player], parameters,
+                 {first, std::min(kTracedAtATime, scenes - first), seed, outputs});
+    }
+  });
   return arrays.take();
 }
 

@@ -12,6 +12,7 @@
 #include "env/environment.h"
 #include "env/retina.h"
 #include "experiments/files/npz.h"
+#include "nn/parallel.h"
 
 namespace saccade {
 
@@ -33,7 +34,8 @@ class SaliencyArrays {
  public:
   SaliencyArrays(const Jacobian& jacobian, int scenes, int outputs);
 
-  /// Records output o of episode b of the Jacobian as that of scene n.
+  /// Records output o of episode b of the Jacobian as that of scene n. Thread-safe for different
+  /// scenes.
   void record(const Jacobian& jacobian, int b, int n, int o, int chosen, float logit);
 
   /// What was recorded of output o of scene n.
@@ -71,5 +73,10 @@ std::vector<NpzArray> saliency_arrays(const Model& model, std::span<const float>
                                       std::uint64_t seed, const std::vector<int>& outputs,
                                       Tensor<3>* canvases = nullptr,
                                       const SaliencyRecorded& recorded = nullptr);
+/// The same bits by several threads.
+std::vector<NpzArray> saliency_arrays(const Model& model, std::span<const float> parameters,
+                                      const EnvironmentFactory& environments, int scenes,
+                                      std::uint64_t seed, const std::vector<int>& outputs,
+                                      Workers& workers);
 
 }  // namespace saccade

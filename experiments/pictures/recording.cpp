@@ -18,6 +18,7 @@
 #include "experiments/pictures/episode_picture.h"
 #include "experiments/pictures/legend.h"
 #include "experiments/pictures/video.h"
+#include "nn/parallel.h"
 
 namespace saccade {
 namespace {
@@ -88,7 +89,7 @@ using DrawScene = std::function<void(int n, std::span<const Episode> episodes)>;
 
 // Plays chunk after chunk and passes on the requested scenes.
 Recording play_scenes(std::span<const RecordedAgent> agents, const RecordingRequest& request,
-                      const DrawScene& draw) {
+                      Workers& workers, const DrawScene& draw) {
   std::vector<std::unique_ptr<FilmedAgent>> players;
   for (const RecordedAgent& agent : agents)
     players.push_back(std::make_unique<FilmedAgent>(agent, request));
@@ -106,7 +107,9 @@ Recording play_scenes(std::span<const RecordedAgent> agents, const RecordingRequ
     for (int b = 0; b < kChunk && result.scenes < request.scenes; ++b, ++result.scanned) {
       stop_if_asked();
       if (!wanted(b)) continue;
-      for (std::size_t i = 1; i < players.size() && !others_played; ++i) players[i]->play(first);
+      if (!others_played)
+        workers.for_each(static_cast<int>(players.size()) - 1,
+                         [&](int i) { players[i + 1]->play(first); });
       others_played = true;
       std::vector<Episode> episodes;
       for (const auto& player : players) episodes.push_back(player->episode(b));
@@ -142,15 +145,17 @@ class PanelGrid {
 
   /// At step t; an agent with fewer glimpses stays at its last, and one that has stopped shows its
   /// verdict.
-  Picture frame(std::span<const Episode> episodes, int t, bool verdict) const {
-    Picture frame(rows(), cols(), kPaper);
-    for (int i = 0; i < static_cast<int>(panels_.size()); ++i) {
+  Picture frame(std::span<const Episode> episodes, int t, bool verdict, Workers& workers) const {
+    const int count = static_cast<int>(panels_.size());
+    std::vector<Picture> drawn(count, Picture(0, 0, kPaper));
+    workers.for_each(count, [&](int i) {
       const std::optional<int>& stopped = episodes[i].stopped_after();
       const int last = stopped.value_or(steps_[i]) - 1;
-      frame.paste(
-          panels_[i].panel(episodes[i], std::min(t, last), verdict || (stopped && t > last)),
-          {i % across_ * cell_cols_, i / across_ * cell_rows_});
-    }
+      drawn[i] = panels_[i].panel(episodes[i], std::min(t, last), verdict || (stopped && t > last));
+    });
+    Picture frame(rows(), cols(), kPaper);
+    for (int i = 0; i < count; ++i)
+      frame.paste(drawn[i], {i % across_ * cell_cols_, i / across_ * cell_rows_});
     return frame;
   }
 
@@ -162,15 +167,16 @@ class PanelGrid {
 };
 
 Recording write_video(std::span<const RecordedAgent> agents, const RecordingRequest& request,
-                      const std::filesystem::path& path) {
+                      const std::filesystem::path& path, Workers& workers) {
   const PanelGrid grid(agents);
   const auto video =
       open_video(path, {.rows = grid.rows(), .cols = grid.cols(), .fps = request.fps});
   const Recording result =
-      play_scenes(agents, request, [&](int, std::span<const Episode> episodes) {
+      play_scenes(agents, request, workers, [&](int, std::span<const Episode> episodes) {
         const int last = grid.num_steps() - 1;
-        for (int t = 0; t <= last; ++t) video->add(grid.frame(episodes, t, /*verdict=*/false));
-        const Picture verdict = grid.frame(episodes, last, /*verdict=*/true);
+        for (int t = 0; t <= last; ++t)
+          video->add(grid.frame(episodes, t, /*verdict=*/false, workers));
+        const Picture verdict = grid.frame(episodes, last, /*verdict=*/true, workers);
         for (int i = 0; i < kVerdictFrames; ++i) video->add(verdict);
       });
   video->close();
@@ -185,7 +191,7 @@ Picture cropped(const Picture& picture, int rows) {
 }
 
 Recording write_sheet(std::span<const RecordedAgent> agents, const RecordingRequest& request,
-                      const std::filesystem::path& path) {
+                      const std::filesystem::path& path, Workers& workers) {
   std::vector<EpisodeStrip> strips;
   std::vector<LegendEntry> legend;
   int scene_rows = 0, cols = 0;  // over all agents' strips
@@ -206,10 +212,13 @@ Recording write_sheet(std::span<const RecordedAgent> agents, const RecordingRequ
 
   Picture sheet(static_cast<int>(rows), cols, kPaper);
   const Recording result =
-      play_scenes(agents, request, [&](int n, std::span<const Episode> episodes) {
+      play_scenes(agents, request, workers, [&](int n, std::span<const Episode> episodes) {
+        std::vector<Picture> drawn(strips.size(), Picture(0, 0, kPaper));
+        workers.for_each(static_cast<int>(strips.size()),
+                         [&](int i) { drawn[i] = strips[i].strip(episodes[i], n + 1); });
         int top = kSheetMargin + n * scene_rows;
         for (std::size_t i = 0; i < strips.size(); ++i) {
-          sheet.paste(strips[i].strip(episodes[i], n + 1), {kSheetMargin, top});
+          sheet.paste(drawn[i], {kSheetMargin, top});
           top += strips[i].rows() + kSheetMargin;
         }
       });
@@ -249,9 +258,10 @@ Recording write_recording(std::span<const RecordedAgent> agents, const Recording
   const std::string format = format_of(request.target);
   require_format(format, request.target.string());
   const auto write = format == "png" ? write_sheet : write_video;
-  if (request.in_place) return write(agents, request, request.target);
+  Workers workers(request.threads);
+  if (request.in_place) return write(agents, request, request.target, workers);
   OutputFile output(request.target, request.force);
-  const Recording result = write(agents, request, output.path());
+  const Recording result = write(agents, request, output.path(), workers);
   output.commit();
   return result;
 }

@@ -40,6 +40,7 @@ struct RecordingRequest {
   // Stops each agent once its highest class probability is above this; in (0, 1).
   std::optional<double> stop = {};
   double fps = 3.0;                        // glimpses per second
+  int threads = 0;                         // 0: every processor this process may use
   ProgressCallback on_progress = nullptr;  // progress over the scenes drawn
 };
 
@@ -62,13 +63,14 @@ void require_format(const std::string& format, const std::string& where);
 /// glimpse, and a legend below. An agent that stops shows its verdict from then on; a sheet has no
 /// further tiles of it. Memory use does not depend on the number of scenes (except that a
 /// sheet is one picture). If asked to stop (base/stop.h), throws Stopped at the next scene and
-/// leaves no file.
+/// leaves no file. The agents are played and drawn side by side, each by one thread.
 ///
 /// Throws InputError for an invalid suffix, target, number of scenes, threshold or codec, for an
 /// agent that is to stop and may not (may_stop) or answers a sequence, which it says only where it
 /// stops by itself, and if none of kMaxScanned scenes is of the requested kind; throws
 /// std::runtime_error for a file that is incomplete when read back. An existing file is left
-/// unchanged then. The same agents and request give the same bytes of .gif and .png.
+/// unchanged then. The same agents and request give the same bytes of .gif and .png, for any number
+/// of threads.
 Recording write_recording(std::span<const RecordedAgent> agents, const RecordingRequest& request);
 
 }  // namespace saccade

@@ -27,8 +27,10 @@
 #include "experiments/evaluation/traced_play.h"
 #include "experiments/pictures/recording.h"
 #include "experiments/runs/trained.h"
+#include "python/bindings/agent_steps.h"
 #include "python/bindings/arrays.h"
 #include "python/bindings/calls.h"
+#include "python/bindings/canvases.h"
 #include "python/bindings/module.h"
 #include "python/bindings/runs.h"
 #include "python/bindings/worlds.h"
@@ -50,12 +52,6 @@ SamplingMode sampling_mode_named(const std::string& name) {
   return table.at(name);
 }
 
-Tensor<3> tensor_of(const GivenFloats& array) {
-  Tensor<3> tensor = zeros<3>(array.shape(0), array.shape(1), array.shape(2));
-  std::copy_n(array.data(), array.size(), tensor.data());
-  return tensor;
-}
-
 // Returns a dictionary of NumPy arrays that own their memory.
 nb::dict to_dict(std::vector<NpzArray> arrays) {
   nb::dict all;
@@ -72,12 +68,6 @@ nb::dict to_dict(std::vector<NpzArray> arrays) {
         array.values);
   return all;
 }
-
-/// Canvases (N, channels, rows, cols) for an agent to look at, and their classes, or none.
-struct Canvases {
-  Pixels pixels;
-  std::vector<int> labels;
-};
 
 /// Episodes of an agent on canvases, to differentiate.
 class AgentTrace {
@@ -182,22 +172,40 @@ class Agent {
   }
 
   nb::dict play_canvases(const Canvases& canvases, const std::string& sampling, std::uint64_t seed,
-                         int pass, int beam, const std::optional<GivenFloats>& locations) {
-    return play_given(environments_of(canvases), static_cast<int>(canvases.pixels.shape(0)),
-                      sampling, seed, pass, beam, locations);
+                         int pass, int beam) {
+    return play_in(environments_of(canvases), {.scenes = static_cast<int>(canvases.pixels.shape(0)),
+                                               .sampling = sampling_mode_named(sampling),
+                                               .seed = seed,
+                                               .pass = pass,
+                                               .beam = beam});
   }
 
-  nb::dict play_glimpses(const GivenFloats& glimpses, const std::string& sampling,
-                         std::uint64_t seed, const GivenFloats& locations) {
-    const Tensor<3> seen = tensor_of(glimpses);
-    const Model& model = task_->model;
-    return play_given(
-        [&](int episodes, int) {
-          return std::make_unique<GlimpseArrayEnvironment>(seen, model.canvas(), answer_spec(),
-                                                           episodes, model.look().location_size);
-        },
-        static_cast<int>(glimpses.shape(1)), sampling, seed, 0, 1, locations);
+  std::unique_ptr<AgentSteps> step_canvases(Canvases canvases, const std::string& sampling,
+                                            std::uint64_t seed) {
+    auto steps = std::make_unique<AgentSteps>(task_->model, std::move(canvases));
+    steps->start(flat(weights_), environments_of(steps->canvases()),
+                 {.scenes = static_cast<int>(steps->canvases().pixels.shape(0)),
+                  .sampling = sampling_mode_named(sampling),
+                  .seed = seed},
+                 workers_);
+    return steps;
   }
+
+  std::unique_ptr<AgentSteps> step_glimpses(int count, const std::string& sampling,
+                                            std::uint64_t seed) {
+    const Model& model = task_->model;
+    auto steps = std::make_unique<AgentSteps>(model, count, task_->spec.glimpse_size);
+    const auto environments = [&](int episodes, int) {
+      return std::make_unique<GlimpseArrayEnvironment>(
+          steps->glimpses(), model.canvas(), answer_spec(), episodes, model.look().location_size);
+    };
+    steps->start(flat(weights_), environments,
+                 {.scenes = count, .sampling = sampling_mode_named(sampling), .seed = seed},
+                 workers_);
+    return steps;
+  }
+
+  bool plays(const AgentSteps& steps) const { return steps.plays(flat(weights_)); }
 
   nb::dict saliency_of_scenes(int scenes, std::optional<int> step) {
     return saliency_in(task_->environments(Split::test), scenes, task_->config.evaluation.seed,
@@ -288,23 +296,6 @@ class Agent {
     };
   }
 
-  nb::dict play_given(const EnvironmentFactory& environments, int scenes,
-                      const std::string& sampling, std::uint64_t seed, int pass, int beam,
-                      const std::optional<GivenFloats>& locations) {
-    PlayRequest request{.scenes = scenes,
-                        .sampling = sampling_mode_named(sampling),
-                        .seed = seed,
-                        .pass = pass,
-                        .beam = beam};
-    Tensor<3> given;
-    if (locations) {
-      given = tensor_of(*locations);
-      request.given_steps = static_cast<int>(given.shape()[0]);
-      request.locations = &given;
-    }
-    return play_in(environments, request);
-  }
-
   nb::dict play_in(const EnvironmentFactory& environments, const PlayRequest& request) {
     return to_dict(computed([&] {
       return play(task_->model, flat(weights_), environments, request, workers_).take();
@@ -316,7 +307,8 @@ class Agent {
     require_traceable(task_->model, task_->config.retina);
     const std::vector<int> outputs = followed_outputs(task_->model, step, "step");
     return to_dict(computed([&] {
-      return saliency_arrays(task_->model, flat(weights_), environments, scenes, seed, outputs);
+      return saliency_arrays(task_->model, flat(weights_), environments, scenes, seed, outputs,
+                             workers_);
     }));
   }
 
@@ -339,7 +331,8 @@ Canvases canvases_of(const Pixels& pixels, const std::optional<Labels>& labels) 
 void record(const std::vector<Agent*>& agents, const std::vector<std::string>& names,
             const std::string& target, const std::optional<Pixels>& images,
             const std::optional<Labels>& labels, int scenes, std::optional<std::uint64_t> seed,
-            double fps, bool force, std::optional<double> stop) {
+            double fps, bool force, std::optional<double> stop, int threads) {
+  require_allowed_threads(threads);
   const Task& first = agents.front()->task();
   std::optional<Canvases> canvases;
   if (images) canvases = canvases_of(*images, labels);
@@ -362,7 +355,8 @@ void record(const std::vector<Agent*>& agents, const std::vector<std::string>& n
                              .scenes = scenes,
                              .seed = evaluation.seed,
                              .stop = stop,
-                             .fps = fps});
+                             .fps = fps,
+                             .threads = threads});
   });
 }
 
@@ -372,6 +366,11 @@ void bind_agents(nb::module_& m) {
   nb::class_<AgentTrace>(m, "AgentTrace", "Episodes to differentiate; see saccade.Trace.")
       .def("logits", &AgentTrace::logits)
       .def("backward", &AgentTrace::backward, "dlogits"_a.noconvert());
+  nb::class_<AgentSteps>(m, "AgentSteps", "Episodes in the midst of being played; see Agent.step.")
+      .def("rewind", &AgentSteps::rewind, "looks"_a)
+      .def("take", &AgentSteps::take, "locations"_a.noconvert().none(),
+           "glimpses"_a.noconvert().none())
+      .def("look", &AgentSteps::look);
   nb::class_<Agent>(m, "Agent", "A trained agent; see saccade.Agent.")
       .def(nb::init<const std::string&, int>(), "path"_a, "threads"_a)
       .def_prop_ro("config_yaml", &Agent::config_yaml)
@@ -413,15 +412,19 @@ void bind_agents(nb::module_& m) {
       .def(
           "play_canvases",
           [](Agent& agent, const Pixels& images, const std::optional<Labels>& labels,
-             const std::string& sampling, std::uint64_t seed, int pass, int beam,
-             const std::optional<GivenFloats>& locations) {
-            return agent.play_canvases(canvases_of(images, labels), sampling, seed, pass, beam,
-                                       locations);
+             const std::string& sampling, std::uint64_t seed, int pass, int beam) {
+            return agent.play_canvases(canvases_of(images, labels), sampling, seed, pass, beam);
           },
-          "images"_a, "labels"_a.none(), "readout"_a, "seed"_a, "sample"_a, "beam"_a,
-          "locations"_a.none())
-      .def("play_glimpses", &Agent::play_glimpses, "glimpses"_a, "readout"_a, "seed"_a,
-           "locations"_a)
+          "images"_a, "labels"_a.none(), "readout"_a, "seed"_a, "sample"_a, "beam"_a)
+      .def(
+          "step_canvases",
+          [](Agent& agent, const Pixels& images, const std::string& sampling, std::uint64_t seed) {
+            return agent.step_canvases(canvases_of(images, {}), sampling, seed);
+          },
+          "images"_a, "readout"_a, "seed"_a, nb::keep_alive<0, 1>())
+      .def("step_glimpses", &Agent::step_glimpses, "count"_a, "readout"_a, "seed"_a,
+           nb::keep_alive<0, 1>())
+      .def("plays", &Agent::plays, "steps"_a)
       .def(
           "trace",
           [](Agent& agent, const Pixels& images, const std::string& sampling, std::uint64_t seed,
@@ -436,7 +439,7 @@ void bind_agents(nb::module_& m) {
           },
           "images"_a, "step"_a.none());
   m.def("record", record, "agents"_a, "names"_a, "target"_a, "images"_a.none(), "labels"_a.none(),
-        "scenes"_a, "seed"_a.none(), "fps"_a, "force"_a, "stop"_a.none());
+        "scenes"_a, "seed"_a.none(), "fps"_a, "force"_a, "stop"_a.none(), "threads"_a);
 }
 
 }  // namespace saccade::python

@@ -1,11 +1,14 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 
@@ -17,6 +20,7 @@
 #include "python/bindings/arrays.h"
 #include "python/bindings/calls.h"
 #include "python/bindings/module.h"
+#include "python/bindings/runs.h"
 #include "python/bindings/worlds.h"
 
 namespace saccade::python {
@@ -105,13 +109,30 @@ class Environments {
   Environments(const std::vector<std::string>& settings, const std::optional<Pixels>& images,
                const std::optional<Labels>& labels, const std::vector<std::string>& class_names,
                const std::string& split, int count, EpisodeRules rules, bool flat, int threads)
-      : world_(compute([&] {
-          return make_world(parse_config(kCaller, "environment", settings),
-                            images ? digits_of(*images, *labels, class_names) : nullptr);
-        })),
+      : digits_(images ? compute([&] { return digits_of(*images, *labels, class_names); })
+                       : nullptr),
+        split_(split_named(split)),
+        worlds_{{0, world_of(settings)}},
         flat_(flat),
-        environments_(world_->environments(split_named(split)), count, completed(rules), threads) {
+        environments_(world().environments(split_), count, completed(rules), threads) {
     if (environments_.threaded()) require_threads();
+  }
+
+  // Gives the episodes that begin from now on other settings, of the same sizes.
+  void change(const std::vector<std::string>& settings) {
+    SettledWorld next = world_of(settings);
+    picture_.reset();
+    const int number = worlds_.rbegin()->first + 1;
+    run([&] { environments_.change_scenes(next.world->environments(split_), number); });
+    worlds_.emplace(number, std::move(next));
+    forget_worlds();
+  }
+  // The settings of the episodes that are shown or will be, the newest last.
+  std::vector<std::vector<std::string>> settings() {
+    forget_worlds();
+    std::vector<std::vector<std::string>> all;
+    for (const auto& [number, each] : worlds_) all.push_back(each.settings);
+    return all;
   }
 
   nb::tuple reset(const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig>& seeds,
@@ -201,14 +222,19 @@ class Environments {
     std::uint8_t* to = pixels.data();
     run([&] {
       for (int i = 0; i < environments_.size();) {
-        Environment& lane = environments_.environment_of(i);
-        Tensor<2> seen = zeros<2>(lane.episodes(), size.pixels());
-        lane.view(matrix(seen));
-        for (int b = 0; b < lane.episodes(); ++b, ++i)
+        Environment* lane = &environments_.environment_of(i);
+        Tensor<2> seen = zeros<2>(lane->episodes(), size.pixels());
+        lane->view(matrix(seen));
+        for (int b = 0; b < lane->episodes(); ++b, ++i) {
+          if (Environment* mine = &environments_.environment_of(i); mine != lane) {
+            lane = mine;
+            lane->view(matrix(seen));
+          }
           for (int at = 0; at < size.rows * size.cols; ++at)
             for (int c = 0; c < size.channels; ++c)
               *to++ = static_cast<std::uint8_t>(
                   std::lround(255.0F * seen(b, c * size.rows * size.cols + at)));
+        }
       }
     });
     return pixels;
@@ -217,7 +243,7 @@ class Environments {
   // Returns a picture of the episode of environment i, (rows, cols, 3).
   Array<std::uint8_t> render(int i) {
     require_shape(i >= 0 && i < environments_.size());
-    if (!picture_) picture_.emplace(*world_, environments_, world_->config.name);
+    if (!picture_) picture_.emplace(world(), environments_, world().config.name);
     const Picture picture = compute([&] {
       const std::lock_guard lock(one_at_a_time_);
       return picture_->draw(i);
@@ -229,20 +255,36 @@ class Environments {
   }
 
   const VectorEnvironment& environments() const { return environments_; }
-  const World& world() const { return *world_; }
+  const World& world() const { return *worlds_.rbegin()->second.world; }
 
  private:
+  struct SettledWorld {
+    std::vector<std::string> settings;
+    std::shared_ptr<const World> world;
+  };
+
+  SettledWorld world_of(const std::vector<std::string>& settings) const {
+    return {settings, compute([&] {
+              return make_world(parse_config(kCaller, "environment", settings), digits_);
+            })};
+  }
+  // Forgets those that no episode shows any more.
+  void forget_worlds() {
+    std::erase_if(worlds_, [&](const auto& each) {
+      return std::ranges::find(environments_.scenes(), each.first) == environments_.scenes().end();
+    });
+  }
   // Fills in the rules of the episodes from the configuration.
   EpisodeRules completed(EpisodeRules rules) const {
-    rules.num_glimpses = world_->config.agent.glimpse.num_glimpses;
-    rules.num_boxes = world_->kind.has_digits ? world_->config.scene.num_digits : 1;
+    rules.num_glimpses = world().config.agent.glimpse.num_glimpses;
+    rules.num_boxes = world().kind.has_digits ? world().config.scene.num_digits : 1;
     return rules;
   }
   static void require_shape(bool fits) {
     if (!fits) throw InputError("an array does not have the shape that the environments have");
   }
   std::size_t n() const { return size_t_of(environments_.size()); }
-  Seen new_rows(std::size_t n) const { return {n, environments_, world_->config.retina, flat_}; }
+  Seen new_rows(std::size_t n) const { return {n, environments_, world().config.retina, flat_}; }
   template <class Body>
   void run(const Body& body) {
     if (environments_.threaded()) require_threads();
@@ -252,7 +294,9 @@ class Environments {
     });
   }
 
-  const std::unique_ptr<const World> world_;
+  const std::shared_ptr<const Digits> digits_;  // the caller's own, or null
+  const Split split_;
+  std::map<int, SettledWorld> worlds_;  // by their numbers in environments_
   const bool flat_;
   VectorEnvironment environments_;
   std::optional<EnvironmentPicture> picture_;  // created on first use
@@ -295,6 +339,11 @@ void bind_environments(nb::module_& m) {
       .def("state", &Environments::state)
       .def("restore", &Environments::restore, "running"_a, "counters"_a, "rewards"_a, "paths"_a,
            "answers"_a, "acts"_a)
+      .def("change", &Environments::change, "settings"_a)
+      .def_prop_ro("settings", &Environments::settings)
+      .def_prop_ro("items", [](const Environments& e) { return items_of(e.world().config); })
+      .def_prop_ro("num_boxes",
+                   [](const Environments& e) { return e.environments().rules().num_boxes; })
       .def("canvases", &Environments::canvases)
       .def("render", &Environments::render, "i"_a)
       .def_prop_ro("glimpse_shape",

@@ -77,13 +77,7 @@ struct ToPython {
   nb::object operator()(const auto* field) const { return nb::cast(*field); }
 };
 
-std::vector<std::pair<std::string, nb::object>> config_items(const fs::path& path) {
-  const Config config = read_config(path);
-  std::vector<std::pair<std::string, nb::object>> items;
-  for (const Setting& setting : settings())
-    items.emplace_back(setting.key, std::visit(ToPython{}, field_in(config, setting.field)));
-  return items;
-}
+ConfigItems config_items(const fs::path& path) { return items_of(read_config(path)); }
 
 // Returns the settings of a file that differ from the defaults, as YAML; the values it varies are
 // left out.
@@ -158,6 +152,13 @@ nb::dict to_python(const nlohmann::ordered_json& document) {
   return nb::cast<nb::dict>(in_python_types(document));
 }
 
+ConfigItems items_of(const Config& config) {
+  ConfigItems items;
+  for (const Setting& setting : settings())
+    items.emplace_back(setting.key, std::visit(ToPython{}, field_in(config, setting.field)));
+  return items;
+}
+
 void require_allowed(const std::string& name, Range range, std::optional<int> value) {
   if (value && (*value < range.least || *value > range.most))
     throw InputError(
@@ -206,20 +207,23 @@ void bind_runs(nb::module_& m) {
       [](std::vector<fs::path> folders, std::vector<std::string> tuned_by,
          const std::optional<fs::path>& out, bool force, const std::string& command,
          std::optional<double> stop_error, std::optional<double> stop_looks,
-         const SceneOverrides& other_scenes) {
+         const SceneOverrides& other_scenes, int threads) {
         require_some(folders);
+        require_allowed_threads(threads);
         const CompareRequest request{.folders = std::move(folders),
                                      .out = out.value_or(fs::path()),
                                      .tuned_by = std::move(tuned_by),
                                      .stop_target = {.error = stop_error, .looks = stop_looks},
                                      .other_scenes = other_scenes,
                                      .force = force,
-                                     .command = command};
+                                     .command = command,
+                                     .threads = threads};
         const ComparedRuns compared = computed([&] { return compare(request); });
         return std::pair(to_python(to_json(compared.comparison)), compared.report);
       },
       "folders"_a, "tuned_by"_a, "out"_a.none(), "force"_a, "command"_a, "stop_error"_a.none(),
-      "stop_looks"_a.none(), "other_scenes"_a, "`saccade compare --json`, and its report.");
+      "stop_looks"_a.none(), "other_scenes"_a, "threads"_a,
+      "`saccade compare --json`, and its report.");
   m.def(
       "comparison",
       [](const std::vector<fs::path>& folders, const std::vector<std::string>& tuned_by) {

@@ -36,13 +36,15 @@ class ActiveGlimpseVectorEnv(ap_gym.ActiveClassificationVectorEnv):  # type: ign
     metadata = GlimpseVectorEnv.metadata
     closed = True  # until __init__ succeeds
 
-    def __init__(self, num_envs: int = 1, family: str = "Cluttered60", **arguments: Any) -> None:
+    def __init__(
+        self, num_envs: int = 1, family: str = "Cluttered60", *, threads: int = 0, **arguments: Any
+    ) -> None:
         for name in ("flat", "halt"):
             if name in arguments:
                 raise InputError(
                     f"{name}: {arguments[name]!r}; not supported by ap_gym's interface"
                 )
-        self._envs = GlimpseVectorEnv(num_envs, family, **arguments)
+        self._envs = GlimpseVectorEnv(num_envs, family, threads=threads, **arguments)
         if self._envs.answer_kind != "class":
             kind = self._envs.answer_kind
             raise InputError(
@@ -130,7 +132,7 @@ class ActiveGlimpseEnv(ap_gym.ActivePerceptionVectorToSingleWrapper):  # type: i
                 raise InputError(
                     f"{name}: {arguments[name]!r}; allowed only for a vector environment"
                 )
-        super().__init__(ActiveGlimpseVectorEnv(1, family, **arguments))
+        super().__init__(ActiveGlimpseVectorEnv(1, family, threads=1, **arguments))
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """See ap_gym; rewards and flags are Python numbers."""
@@ -138,9 +140,11 @@ class ActiveGlimpseEnv(ap_gym.ActivePerceptionVectorToSingleWrapper):  # type: i
         return seen, float(reward), bool(terminated), bool(truncated), info
 
 
-def make_vec(id: str, num_envs: int = 1, **arguments: Any) -> ActiveGlimpseVectorEnv:
+def make_vec(
+    id: str, num_envs: int = 1, *, threads: int = 0, **arguments: Any
+) -> ActiveGlimpseVectorEnv:
     """A vector environment by its Gymnasium id ("saccade/Cluttered60-v0")."""
-    return ActiveGlimpseVectorEnv(num_envs, family_of(id), **arguments)
+    return ActiveGlimpseVectorEnv(num_envs, family_of(id), threads=threads, **arguments)
 
 
 def make(id: str, **arguments: Any) -> ActiveGlimpseEnv:

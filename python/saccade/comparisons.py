@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _saccade
-from ._arguments import as_number
+from ._arguments import as_integer, as_number
 from ._extras import extra
 from ._html import table
 from ._settings import Settings, as_called, as_overrides
@@ -70,6 +70,7 @@ def compare(
     stop_error: float | None = None,
     stop_looks: float | None = None,
     other_scenes: Settings | None = None,
+    threads: int = 0,
 ) -> Comparison:
     """Compares runs and writes tables, charts, a recording and a report, as `saccade compare` does.
 
@@ -84,6 +85,7 @@ def compare(
         looks with at most this error, a share; by default the error of all looks,
     stop_looks: or that of the least error with at most so many mean looks.
     other_scenes: test every run again, on other scenes than it was trained on, as `evaluate` does.
+    threads: the number of threads; 0 for all processors. The results do not depend on it.
     """
     paths = [Path(folder) for folder in folders]
     error, looks = (
@@ -102,7 +104,15 @@ def compare(
     there = None if out is None else Path(out)
     scenes = as_overrides("other_scenes", other_scenes)
     document, report = _saccade.compare(
-        paths, _keys(tuned_by), there, force, command, error, looks, scenes
+        paths,
+        _keys(tuned_by),
+        there,
+        force,
+        command,
+        error,
+        looks,
+        scenes,
+        as_integer("threads", threads, 0, 1024),
     )
     return Comparison(document, report)
 

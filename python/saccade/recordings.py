@@ -29,6 +29,7 @@ def record(
     seed: int | None = None,
     fps: float = 3.0,
     stop: float | None = None,
+    threads: int = 0,
 ) -> Recording:
     """Records where agents look, side by side, in the single deterministic pass of an evaluation.
     Nothing is drawn until the recording is shown or saved.
@@ -39,11 +40,14 @@ def record(
     seed: the seed of the scenes; by default evaluation.seed.
     fps: glimpses per second.
     stop: each agent stops looking once its highest class probability is above this.
+    threads: the number of threads; 0 for all processors. Each agent is played and drawn by one. The
+        results do not depend on it.
     """
     given = [agents] if isinstance(agents, (str, os.PathLike)) else list(agents)
     if not given or not all(isinstance(one, (str, os.PathLike)) for one in given):
         raise InputError(f"agents: {agents!r}; allowed: one or more agents, as for saccade.load")
-    players = [one if isinstance(one, Agent) else load(one) for one in given]
+    workers = as_integer("threads", threads, 0, 1024)
+    players = [one if isinstance(one, Agent) else load(one, threads=workers) for one in given]
     if names is None:
         names = [pathlib.Path(agent.path).name for agent in players]
     if len(names) != len(players):
@@ -55,7 +59,7 @@ def record(
     drawn = None if seed is None else as_seed(seed)
     until = None if stop is None else as_number("stop", stop)
     return Recording(
-        players, list(names), pixels, classes, count, drawn, as_number("fps", fps), until
+        players, list(names), pixels, classes, count, drawn, as_number("fps", fps), until, workers
     )
 
 
@@ -72,10 +76,12 @@ class Recording:
         seed: int | None,
         fps: float,
         stop: float | None,
+        threads: int,
     ) -> None:
         self._agents, self._names = agents, names
         self._images, self._labels = images, labels
         self._scenes, self._seed, self._fps, self._stop = scenes, seed, fps, stop
+        self._threads = threads
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> pathlib.Path:
         """Writes a video (.gif; .mp4 if there is an H.264 encoder) or a contact sheet of scenes x
@@ -91,6 +97,7 @@ class Recording:
             self._fps,
             force,
             self._stop,
+            self._threads,
         )
         return pathlib.Path(path)
 

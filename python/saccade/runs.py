@@ -108,9 +108,9 @@ class Run(Folder):
         episodes = self.metrics.get("episodes", [])
         return table((), [*rows, ("episodes", f"{episodes[-1] if episodes else 0:,}")])
 
-    def agent(self) -> Agent:
+    def agent(self, *, threads: int = 0) -> Agent:
         """The trained agent, from `load`."""
-        return load(self.path)
+        return load(self.path, threads=threads)
 
     def _read(self, name: str) -> dict[str, Any]:
         file = self.path / name

@@ -25,14 +25,21 @@ class GlimpseVecEnv(VecEnv):
     GlimpseVectorEnv, without `flat` and `autoreset_mode`.
     """
 
-    def __init__(self, num_envs: int = 1, family: str = "Cluttered60", **arguments: Any) -> None:
+    def __init__(
+        self, num_envs: int = 1, family: str = "Cluttered60", *, threads: int = 0, **arguments: Any
+    ) -> None:
         for name in ("flat", "autoreset_mode"):
             if name in arguments:
                 raise InputError(
                     f"{name}: {arguments[name]!r}; Stable-Baselines3 fixes this argument"
                 )
         self.envs = GlimpseVectorEnv(
-            num_envs, family, flat=True, autoreset_mode=AutoresetMode.SAME_STEP, **arguments
+            num_envs,
+            family,
+            flat=True,
+            autoreset_mode=AutoresetMode.SAME_STEP,
+            threads=threads,
+            **arguments,
         )
         self.render_mode = self.envs.render_mode
         super().__init__(
@@ -67,10 +74,16 @@ class GlimpseVecEnv(VecEnv):
         return self.envs.render() or ()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        return [getattr(self.envs, attr_name)] * len(self._indices(indices))
+        return list(self.envs.get_attr(attr_name))[: len(self._indices(indices))]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        raise InputError(f"set_attr('{attr_name}'): the environments share all attributes")
+        """Changes a setting of the scenes in all environments: see GlimpseVectorEnv.set_attr()."""
+        if len(set(self._indices(indices))) < self.num_envs:
+            raise InputError(
+                f"set_attr('{attr_name}', {value!r}): indices {indices!r}; allowed: None, because "
+                "the environments share their settings"
+            )
+        self.envs.set_attr(attr_name, [value] * self.num_envs)
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> Any:
         raise InputError(f"env_method('{method_name}'): not supported by a vector environment")
@@ -82,7 +95,7 @@ class GlimpseVecEnv(VecEnv):
         return list(self._get_indices(indices))
 
 
-def make_vec(id: str, num_envs: int = 1, **arguments: Any) -> VecMonitor:
+def make_vec(id: str, num_envs: int = 1, *, threads: int = 0, **arguments: Any) -> VecMonitor:
     """A GlimpseVecEnv by its Gymnasium id ("saccade/Cluttered60-v0"), in a VecMonitor: the info of
     an episode that ended has its return and length as `episode`."""
-    return VecMonitor(GlimpseVecEnv(num_envs, family_of(id), **arguments))
+    return VecMonitor(GlimpseVecEnv(num_envs, family_of(id), threads=threads, **arguments))

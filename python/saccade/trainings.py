@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _saccade
-from ._arguments import as_number
+from ._arguments import as_integer, as_number
 from ._images import keep_images
 from ._labelled import kind_of, type_of
 from ._listening import Listener, log
@@ -124,7 +124,7 @@ def train(
                 chosen,
                 _path(out),
                 resume,
-                threads,
+                _threads(threads),
                 command,
                 listener,
                 None if own is None else own.blocks,
@@ -183,7 +183,8 @@ def study(
     command = as_called("study", config, *_given(overrides), **data, out=out)
     _warn_of_unused(chosen)
     with Listener(as_listening(callback, ("row", "folder")), progress, sinks) as listener:
-        return Study(_saccade.train_study(chosen, _path(out), jobs, threads, command, listener))
+        workers = _threads(threads)
+        return Study(_saccade.train_study(chosen, _path(out), jobs, workers, command, listener))
 
 
 def evaluate(
@@ -219,7 +220,7 @@ def evaluate(
     )
     scenes = as_overrides("other_scenes", other_scenes)
     figures: dict[str, Any] = _saccade.evaluate(
-        Path(run), episodes, draws, threads, threshold, most_error, most_looks, scenes
+        Path(run), episodes, draws, _threads(threads), threshold, most_error, most_looks, scenes
     )
     return figures
 
@@ -251,6 +252,10 @@ def _own_world(
 def _warn_of_unused(chosen: _saccade.ExperimentSource) -> None:
     for line in _saccade.unused_settings(chosen):
         warnings.warn(line, stacklevel=3)
+
+
+def _threads(threads: int) -> int:
+    return as_integer("threads", threads, 0, 1024)
 
 
 def _path(out: PathLike | None) -> Path | None:

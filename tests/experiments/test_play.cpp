@@ -80,21 +80,4 @@ TEST_CASE("play: probabilities belong to the answers, glimpses to what was seen"
     }
 }
 
-TEST_CASE("play: given locations apply to their steps, and the agent continues from there") {
-  const TinyTask tiny;
-  const int steps = tiny.task.model.num_glimpses();
-  const std::vector<float> own = floats(played(tiny, {.scenes = 120}), "locations");
-  Tensor<3> given = zeros<3>(1, 120, 2);
-  given.fill(0.5F);
-  const std::vector<float> continued =
-      floats(played(tiny, {.scenes = 120, .locations = &given, .given_steps = 1}), "locations");
-  bool others_differ = false;
-  for (int n = 0; n < 120; ++n) {
-    CHECK(continued[n * steps * 2] == 0.5F);
-    CHECK(continued[n * steps * 2 + 1] == 0.5F);
-    others_differ = others_differ || continued[n * steps * 2 + 2] != own[n * steps * 2 + 2];
-  }
-  CHECK(others_differ);
-}
-
 }  // namespace saccade

@@ -47,10 +47,14 @@ class ScanpathLook final : public LookBase {
     clamp_to_canvas(step(actions, now.t), step(actions, now.t));
   }
 
-  void place(int t, ConstMatrix places) override { copy_rows(step(actions, t), places); }
+  void place(int t, ConstMatrix places) override {
+    copy_rows(step(actions, t), places);
+    locate(t);
+  }
+
+  void locate(int t) override { copy_rows(step(locations, t), step(actions, t)); }
 
   void read(int t, std::span<const float> parameters) override {
-    copy_rows(step(locations, t), step(actions, t));
     smooth_.forward(environment_, t, step(locations, t), step(glimpses, t));
     pass_.forward(t, parameters);
   }

@@ -59,12 +59,13 @@ class GridLook : public LookBase {
     choose(step(actions, now.t), p, now);
   }
 
-  void read(int t, std::span<const float> parameters) override {
+  void locate(int t) override {
     const Matrix places = step(locations, t);
     multiply(places, step(actions, t), candidates_.places());
     if (parts_.moves.relative) move_forward(places, places, from(t), parts_.moves);
-    read_->forward(t, parameters);
   }
+
+  void read(int t, std::span<const float> parameters) override { read_->forward(t, parameters); }
 
   void finish_backward(std::span<float> gradient, Matrix dfeatures,
                        std::span<const float> parameters) override {

@@ -11,9 +11,14 @@ from .._settings import to_yaml
 _SECTIONS = ("data", "scene", "retina")
 
 
+def setting_keys() -> list[str]:
+    """The settings of environments."""
+    return [key for key in _saccade.setting_keys() if key.split(".")[0] in _SECTIONS]
+
+
 def _known() -> list[str]:
     """The settings of environments, and the sections that contain them."""
-    keys = [key for key in _saccade.setting_keys() if key.split(".")[0] in _SECTIONS]
+    keys = setting_keys()
     sections = dict.fromkeys(key.rpartition(".")[0] for key in keys)
     return [*dict.fromkeys((*_SECTIONS, *sections)), *keys]
 

@@ -131,7 +131,7 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
         """
         given = as_options(options, ("settings",))
         if "settings" in given:
-            self._worlds.change(given["settings"], GlimpseEnv)
+            self._worlds.begin_with(given["settings"], GlimpseEnv)
         seeds = self._worlds.seeds([seed], self.np_random)
         super().reset(seed=seed)
         seen, info = self._worlds.reset(seeds, np.ones(1, np.bool_))
@@ -141,6 +141,26 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
         """Answers and moves the glimpse."""
         seen, info, rewards, terminated = self._worlds.step(*self._worlds.read(action, ()))
         return row_of(seen, 0), float(rewards[0]), bool(terminated[0]), False, _facts(info)
+
+    # A curriculum through Gymnasium's calls, also those of its vector environments.
+
+    def has_wrapper_attr(self, name: str) -> bool:
+        """Whether there is such an attribute, or a setting of the scenes."""
+        return self._worlds.setting_named(name) is not None or super().has_wrapper_attr(name)
+
+    def get_wrapper_attr(self, name: str) -> Any:
+        """An attribute, or a setting of the scenes by its YAML name."""
+        if self._worlds.setting_named(name) is not None:
+            return self._worlds.setting(name)
+        return super().get_wrapper_attr(name)
+
+    def set_wrapper_attr(self, name: str, value: Any, *, force: bool = True) -> bool:
+        """Changes a setting of the scenes, such as num_distractors, in the episodes that begin from
+        now on; or sets an attribute. The spaces must stay as they are."""
+        if self._worlds.setting_named(name) is None:
+            return super().set_wrapper_attr(name, value, force=force)
+        self._worlds.change(name, value, GlimpseEnv)
+        return True
 
     def render(self) -> npt.NDArray[np.uint8] | None:
         """The episode so far, (rows, cols, 3), if render_mode is "rgb_array"."""

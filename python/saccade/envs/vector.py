@@ -124,7 +124,7 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
         if "settings" in given:
             if "reset_mask" in given:
                 raise InputError("options: reset_mask with settings; allowed: one of the two")
-            self._worlds.change(given["settings"], GlimpseVectorEnv)
+            self._worlds.begin_with(given["settings"], GlimpseVectorEnv)
         mask = self._mask(options)
         seeds = self._worlds.seeds(self._seeds(seed), self.np_random)
         if isinstance(seed, (int, np.integer)):
@@ -142,6 +142,42 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
         if self._mode is AutoresetMode.SAME_STEP and terminated.any():
             infos.update(self._final(terminated))
         return seen, rewards, terminated, np.zeros(self.num_envs, np.bool_), infos
+
+    # A curriculum, as Gymnasium's SyncVectorEnv has it.
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Changes a setting of the scenes by its YAML name, such as num_distractors, in the episodes
+        that begin from now on; those that run end as they began. The spaces must stay as they are.
+
+        values: the new value; or a list of one for each environment, which must be equal, because
+            the environments share their settings.
+        """
+        value = values
+        if isinstance(values, (list, tuple)):
+            if len(values) != self.num_envs or any(each != values[0] for each in values):
+                raise InputError(
+                    f"set_attr('{name}', {values!r}): allowed: one value, or {self.num_envs} equal ones"
+                )
+            value = values[0]
+        self._worlds.change(name, value, GlimpseVectorEnv)
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """A setting of the scenes, or an attribute, once for each environment."""
+        if self._worlds.setting_named(name) is not None:
+            return (self._worlds.setting(name),) * self.num_envs
+        return (getattr(self, name),) * self.num_envs
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """get_attr; or the pictures of `render`. Other methods are not those of one environment."""
+        if name == "render":
+            return self.render(*args, **kwargs) or ()
+        found = self.get_attr(name)
+        if callable(found[0]):
+            raise InputError(
+                f"call('{name}'): not a method of a single environment; allowed: render, and what "
+                "get_attr() returns"
+            )
+        return found
 
     def canvases(self) -> npt.NDArray[np.uint8]:
         """The whole canvases (N, rows, cols, channels) that the environments show now, for those who

@@ -20,13 +20,21 @@ from .._labelled import labelled
 from .._saccade import InputError
 from .actions import KINDS, DiscreteActions
 from .families import FAMILIES, NUM_GLIMPSES, ZOOM, find_family
-from .settings import settings_of
+from .settings import setting_keys, settings_of
 
 Array: TypeAlias = npt.NDArray[Any]
 Observation: TypeAlias = "dict[str, Array] | Array"
 Info: TypeAlias = "dict[str, Any]"
 
 _ROUNDING = 1e-5  # an action this far outside [-1, 1] is clipped
+_SIZES = (  # what a change of settings must leave as it is
+    "glimpse_shape",
+    "num_glimpses",
+    "location_size",
+    "answer_kind",
+    "answer_size",
+    "class_names",
+)
 
 
 class Worlds:
@@ -145,15 +153,20 @@ class Worlds:
     # ---- Copies, which continue from the same place ----
 
     def __getstate__(self) -> dict[str, Any]:
-        place = None if self._native is None else self._native.state()
+        place = None
+        if self._native is not None:
+            place = (self._native.settings, self._native.state())
         return {**self.__dict__, "_native": place}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         place = state["_native"]
         if place is not None:
-            self._native = _saccade.Environments(**self._arguments)
-            self._native.restore(*place)
+            (first, *later), episodes = place
+            self._native = _saccade.Environments(**{**self._arguments, "settings": first})
+            for settings in later:
+                self._native.change(settings)
+            self._native.restore(*episodes)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Worlds:
         twin = object.__new__(type(self))
@@ -182,40 +195,68 @@ class Worlds:
     def _identity(self) -> tuple[object, ...]:
         given = self._arguments
         images = None if given["images"] is None else given["images"].shape
-        names = ("settings", "split", "num_envs", "random_first", "halt", "look_price")
-        return (images, given["autoreset"].name, *(str(given[name]) for name in names))
+        names = ("split", "num_envs", "random_first", "halt", "look_price")
+        shown = str(self.native.settings)  # more than one after a change
+        return (images, given["autoreset"].name, shown, *(str(given[name]) for name in names))
 
     # ---- Other settings, for a curriculum ----
 
-    def change(self, settings: object, called: type[Described]) -> None:
-        """Goes on with other settings, from the next reset of all. Raises InputError, and changes
-        nothing, for those with which the spaces would be others."""
+    def begin_with(self, settings: object, called: type[Described]) -> None:
+        """Goes on with other settings, for a reset of all. Raises InputError, and changes nothing,
+        for those with which the spaces would be others."""
         if not isinstance(settings, Mapping):
             raise InputError(f"options 'settings': {settings!r}; allowed: a dictionary of settings")
-        before = dict(text.split("=", 1) for text in self._arguments["settings"])
-        names = list(inspect.signature(called).parameters)
-        arguments = {
-            **self._arguments,
-            "settings": settings_of(before, settings, names, called.__name__),
-        }
+        arguments = self._with(settings, called)
         native = _saccade.Environments(**arguments)
-        for name in (
-            "glimpse_shape",
-            "num_glimpses",
-            "location_size",
-            "answer_kind",
-            "answer_size",
-            "class_names",
-        ):
-            was, would = getattr(self.native, name), getattr(native, name)
-            if was != would:
-                raise InputError(
-                    f"options 'settings': {name} would be {would}, not {was}; allowed: settings that "
-                    "leave observations and actions as they are"
-                )
+        self._require_same(native, "options 'settings'", _SIZES)
         self._arguments, self._native = arguments, native
         self._running = False
         self._seeded[:] = False
+
+    def change(self, name: str, value: object, called: type[Described]) -> None:
+        """Gives the episodes that begin from now on another setting. Raises as begin_with."""
+        words = f"set_attr('{name}', {value!r})"
+        key = self.setting_named(name)
+        if key is None:
+            nearest = _saccade.nearest_key(name, setting_keys())
+            raise InputError(f"{words}: unknown setting; allowed: settings of the scenes; nearest: {nearest}")
+        try:
+            arguments = self._with({key: value}, called)
+            one = _saccade.Environments(**{**arguments, "num_envs": 1, "threads": 1})
+        except InputError as error:
+            raise InputError(f"{words}: {error}") from error
+        self._require_same(one, words, (*_SIZES, "num_boxes"))
+        self.native.change(arguments["settings"])
+        self._arguments = arguments
+
+    def setting_named(self, name: str) -> str | None:
+        """The full key of a setting, if the name is one."""
+        found = [key for key in setting_keys() if key == name or key.endswith("." + name)]
+        return found[0] if len(found) == 1 else None
+
+    def setting(self, name: str) -> Any:
+        """The value of a setting in the episodes that begin from now on."""
+        key = self.setting_named(name)
+        return next(value for found, value in self.native.items if found == key)
+
+    def _with(self, settings: Mapping[str, object], called: type[Described]) -> dict[str, Any]:
+        before = dict(text.split("=", 1) for text in self._arguments["settings"])
+        names = list(inspect.signature(called).parameters)
+        return {
+            **self._arguments,
+            "settings": settings_of(before, settings, names, called.__name__),
+        }
+
+    def _require_same(
+        self, native: _saccade.Environments, words: str, sizes: Sequence[str]
+    ) -> None:
+        for name in sizes:
+            was, would = getattr(self.native, name), getattr(native, name)
+            if was != would:
+                raise InputError(
+                    f"{words}: {name} would be {would}, not {was}; allowed: settings that "
+                    "leave observations and actions as they are"
+                )
 
     # ---- Calls ----
 
