@@ -345,8 +345,8 @@ def test_invalid_configurations_are_refused(tmp_path, config, overrides, words):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"threads": -1}, "threads: -1; allowed: 1 to 1024"),
-        ({"threads": 5000}, "threads: 5000; allowed: 1 to 1024"),
+        ({"threads": -1}, "threads: -1; allowed: 0 to 1024"),
+        ({"threads": 5000}, "threads: 5000; allowed: 0 to 1024"),
         ({"callback": 3}, "callback: 3; allowed: a function, or None"),
     ],
 )
