@@ -172,11 +172,11 @@ Settings describe_glimpse(GlimpseConfig& glimpse, const Conditions& of) {
        {"attention.glimpse.max_step", &glimpse.max_step, closed(1e-3, 2),
         "Length of the longest step, in half canvases", when(&glimpse.moves, Names{"relative"})}});
   const Condition has_std = of.glimpse([](const GlimpseKind& kind) { return kind.has_std; });
-  const Condition has_pattern =
+  const Condition has_width =
       of.glimpse([](const GlimpseKind& kind) { return kind.has_std || kind.has_pattern; });
   append(all, {{"attention.glimpse.std", &glimpse.std, closed(1e-4, 4),
                 "Standard deviation of the location policy, in half canvases or longest steps",
-                has_pattern && Needs(has_std || unless(&glimpse.spread, 0.0))},
+                has_width && Needs(has_std || unless(&glimpse.spread, 0.0))},
                {"attention.glimpse.learn_std", &glimpse.learn_std, kUnbounded,
                 "Whether that standard deviation is trained", has_std}});
   append(all,

@@ -94,6 +94,7 @@ TEST_CASE("export gives a well-formed model for every core and way of looking") 
     CAPTURE(kind);
     check_exports(with_model(kind));
   }
+  check_exports(with_kind("soft_point", {"attention.glimpse.spread=1"}));
   check_exports({"attention.input.kind=gate"});
   check_exports({"model.context=thumbnail", "model.context_size=12"});
 }
