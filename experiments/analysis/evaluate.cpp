@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/output.h"
 #include "experiments/evaluation/attention_weights.h"
-#include "experiments/runs/trained.h"
 
 namespace saccade {
 
@@ -47,21 +46,18 @@ void check_rule(const EvaluateRequest& request, const Model& model) {
 TestFigures evaluate(const EvaluateRequest& request, const ProgressCallback& on_progress) {
   std::optional<OutputFile> weights_file;
   open_weights(weights_file, request.weights);
-  const Trained trained(request.run_folder, request.data, request.other_scenes);
+  const Trained trained(request.run_folder, request.on);
   const Task& task = trained.task;
   check_rule(request, task.model);
-  EvaluationConfig evaluation = task.config.evaluation;
-  if (request.scenes > 0) evaluation.scenes = request.scenes;
-  if (request.draws > 0) evaluation.draws = request.draws;
+  const EvaluationConfig& evaluation = task.config.evaluation;
   const int scenes = task.test_scenes(evaluation);
   Workers workers(request.threads);
   std::optional<AttentionWeights> attention;
   if (weights_file) attention.emplace(task.model, scenes);
-  Evaluator tester(task.model, task.environments(Split::test, evaluation), scenes, evaluation.seed,
-                   workers);
+  Evaluator tester(task.model, task.environments(Split::test), scenes, evaluation.seed, workers);
   std::optional<Evaluator> validator;
   if (may_stop(task.model))
-    validator.emplace(task.model, task.environments(Split::valid, evaluation), evaluation.scenes,
+    validator.emplace(task.model, task.environments(Split::valid), evaluation.scenes,
                       evaluation.seed, workers);
   const TestReport report = test_agent(task.model, flat(trained.weights), tester, evaluation,
                                        attention ? &*attention : nullptr, on_progress,

@@ -10,7 +10,7 @@
 #include "experiments/evaluation/test_report.h"
 #include "experiments/files/metrics.h"
 #include "experiments/files/progress_bar.h"
-#include "experiments/runs/other_scenes.h"
+#include "experiments/runs/trained.h"
 
 namespace saccade {
 
@@ -18,12 +18,9 @@ struct EvaluateRequest {
   static constexpr Range kScenes{1, 100'000'000}, kDraws{1, 1000};
 
   std::filesystem::path run_folder;
-  int scenes = 0;                      // 0: as the run's configuration says
-  int draws = 0;                       // likewise
+  TestedOn on = {};
   std::filesystem::path weights = {};  // .npz of all attention to write; empty: none
   int threads = 0;
-  std::string data = {};             // see Trained
-  SceneOverrides other_scenes = {};  // likewise
   // Of an agent that stops as soon as it is sure: the threshold, or what it is chosen for on the
   // validation scenes. At most one.
   std::optional<double> stop = {};

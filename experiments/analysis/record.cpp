@@ -58,7 +58,7 @@ fs::path default_target(const RecordRequest& request) {
   const std::string name = "recording" + video_formats().front();
   const std::vector<fs::path>& folders = request.run_folders;
   const bool own =
-      folders.size() == 1 && fs::is_directory(folders.front()) && request.other_scenes.empty();
+      folders.size() == 1 && fs::is_directory(folders.front()) && request.on.scenes.empty();
   return own ? folders.front() / name : fs::path(name);
 }
 
@@ -82,11 +82,10 @@ std::vector<std::string> agent_names(std::span<const Config* const> configs,
   return names;
 }
 
-TrainedAgents::TrainedAgents(const std::vector<fs::path>& run_folders, const std::string& data,
-                             const SceneOverrides& other_scenes) {
+TrainedAgents::TrainedAgents(const std::vector<fs::path>& run_folders, const TestedOn& on) {
   std::vector<const Config*> configs;
   for (const fs::path& folder : run_folders) {
-    runs_.push_back(std::make_unique<Trained>(folder, data, other_scenes));
+    runs_.push_back(std::make_unique<Trained>(folder, on));
     configs.push_back(&runs_.back()->task.config);
     require_same_task(runs_[0]->task, runs_.back()->task, run_folders[0], folder);
   }
@@ -113,7 +112,7 @@ std::string TrainedAgents::from_training() const {
 RecordedFile record(const RecordRequest& request, const ProgressCallback& on_progress) {
   const fs::path target = request.out.empty() ? default_target(request) : request.out;
   const RecordedScenes only = which(request.only);
-  const TrainedAgents agents(request.run_folders, request.data, request.other_scenes);
+  const TrainedAgents agents(request.run_folders, request.on);
   const std::uint64_t seed = request.seed.value_or(agents.seed());
   const int wanted =
       request.scenes.value_or(target.extension() == ".png" ? kSheetScenes : kVideoScenes);

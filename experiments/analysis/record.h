@@ -25,9 +25,8 @@ struct RecordRequest {
   std::string only = {};                                // "wrong", "right"; empty: every scene
   std::optional<double> stop = {};                      // threshold: see RecordingRequest
   double fps = 3.0;                                     // glimpses per second
-  std::string data = {};                                // see Trained
-  SceneOverrides other_scenes = {};                     // likewise
-  bool force = false;                                   // whether to overwrite a file at `out`
+  TestedOn on = {};
+  bool force = false;  // whether to overwrite a file at `out`
 };
 
 /// What record() wrote.
@@ -51,7 +50,7 @@ class TrainedAgents {
   /// Throws InputError for a folder that is not a run and for runs of different tasks (scene.*,
   /// data.source, data.size, the data's checksums).
   explicit TrainedAgents(const std::vector<std::filesystem::path>& run_folders,
-                         const std::string& data = "", const SceneOverrides& other_scenes = {});
+                         const TestedOn& on = {});
 
   /// evaluation.seed of the first one.
   std::uint64_t seed() const { return runs_.front()->task.config.evaluation.seed; }

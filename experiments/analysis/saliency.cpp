@@ -60,7 +60,7 @@ std::vector<fs::path> saliency(const SaliencyRequest& request,
                                const ProgressCallback& on_progress) {
   if (request.scenes < 1 || request.scenes > kMaxSheetScenes)
     throw InputError(fmt::format("--scenes {}: allowed: 1 to {}", request.scenes, kMaxSheetScenes));
-  const Trained trained(request.run_folder, request.data);
+  const Trained trained(request.run_folder, {.data = request.data});
   followed_outputs(trained.task.model, request.step, "--step");  // validates the step first
   require_traceable(trained.task.model, trained.task.config.retina);
   make_folder(request.out);

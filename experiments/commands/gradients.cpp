@@ -18,7 +18,7 @@ struct GradientsLine {
 };
 
 std::string call_gradients(GradientsLine& line, const ProgressCallback& on_progress) {
-  const Trained trained(line.run_folder, line.data);
+  const Trained trained(line.run_folder, {.data = line.data});
   Workers workers(line.threads);
   line.request.agent = line.run_folder.string();
   const GradientReport report =

@@ -40,11 +40,11 @@ Command record_command() {
            {"--stop", &request->stop,
             "Stop looking once the highest class probability is above this, between 0 and 1"},
            {"--fps", &request->fps, "Glimpses a second (default 3)"},
-           data_option(&request->data),
+           data_option(&request->on.data),
            force_option(&request->force)},
       .call =
           [request](const Call& call) {
-            request->other_scenes = take_overrides(request->run_folders);
+            request->on.scenes = take_overrides(request->run_folders);
             return say_unless_stopped(call, "scenes", [&](const ProgressCallback& on_progress) {
               return call_record(*request, on_progress);
             });

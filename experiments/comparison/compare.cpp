@@ -94,7 +94,7 @@ std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const f
   for (const Variant& variant : comparison.variants)
     if (folders.size() < kRecordedAgents) folders.push_back(variant.folders[0]);
   try {
-    const TrainedAgents agents(folders, /*data=*/"", request.other_scenes);
+    const TrainedAgents agents(folders, {.scenes = request.other_scenes});
     write_recording(agents.on_scenes(agents.seed()), {.target = output->path(),
                                                       .in_place = true,
                                                       .scenes = kRecordedScenes,
@@ -123,8 +123,9 @@ std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const f
 
 // Writes the results of a test on other scenes.
 void test_again(FinishedRun& run, const CompareRequest& request) {
-  const TestFigures figures = evaluate(
-      {.run_folder = run.folder, .threads = request.threads, .other_scenes = request.other_scenes});
+  const TestFigures figures = evaluate({.run_folder = run.folder,
+                                        .on = {.scenes = request.other_scenes},
+                                        .threads = request.threads});
   read_test(run, to_json(figures).dump(), figures.details);
 }
 

@@ -107,8 +107,8 @@ void check_same_agent(const Config& trained, const Task& tested) {
                                  fault, kAllowed));
   };
   const TaskKind& kind = find_task_kind(trained.scene.kind);
-  if (kind.answer != tested.kind.answer || kind.has_digits != tested.kind.has_digits ||
-      kind.is_text != tested.kind.is_text || kind.gives_glimpses != tested.kind.gives_glimpses)
+  if (kind.answer != tested.kind.answer || kind.is_text != tested.kind.is_text ||
+      kind.gives_glimpses != tested.kind.gives_glimpses)
     fail(fmt::format("another kind of task than scene.kind: {}", trained.scene.kind));
   // Shares the digits of `tested`, which outlive it.
   const Task own(trained, std::shared_ptr<const Digits>(std::shared_ptr<void>(), &tested.digits));

@@ -65,31 +65,31 @@ Tensor<1> averaged(const Checkpoint& checkpoint, const ParameterLayout& layout) 
   return weights;
 }
 
-// The weights of an agent, if its network allows the scenes of the task.
-Tensor<1> weights_for(const Task& task, const Config& own, const Checkpoint& checkpoint,
-                      bool other_scenes) {
-  if (other_scenes) check_same_agent(own, task);
-  return averaged(checkpoint, task.model.layout());
+Config tested_config(const Config& trained, const TestedOn& on) {
+  Config tested = with_scenes(with_data(trained, on.data), on.scenes);
+  if (on.test_scenes > 0) tested.evaluation.scenes = on.test_scenes;
+  if (on.draws > 0) tested.evaluation.draws = on.draws;
+  return tested;
 }
 
-Config config_of(const Checkpoint& checkpoint, const std::filesystem::path& run_folder) {
-  return parse_config(checkpoint.config_yaml(), run_folder.string());
+// The weights of an agent, if its network allows the scenes of the task.
+Tensor<1> weights_for(const Task& task, const Config& trained, const Checkpoint& checkpoint,
+                      const TestedOn& on) {
+  if (!on.scenes.empty()) check_same_agent(with_data(trained, on.data), task);
+  return averaged(checkpoint, task.model.layout());
 }
 
 }  // namespace
 
-Trained::Trained(const std::filesystem::path& run_folder, const std::string& data,
-                 const SceneOverrides& scenes)
-    : Trained(Checkpoint(find_checkpoint(run_folder)), run_folder, data, scenes) {}
+Trained::Trained(const std::filesystem::path& run_folder, const TestedOn& on)
+    : Trained(Checkpoint(find_checkpoint(run_folder)), run_folder, on) {}
 
 Trained::Trained(const Checkpoint& checkpoint, const std::filesystem::path& run_folder,
-                 const std::string& data, const SceneOverrides& scenes)
-    : Trained(config_of(checkpoint, run_folder), checkpoint, data, scenes) {}
-
-Trained::Trained(const Config& own, const Checkpoint& checkpoint, const std::string& data,
-                 const SceneOverrides& scenes)
-    : task(with_scenes(with_data(own, data), scenes)),
-      weights(weights_for(task, with_data(own, data), checkpoint, !scenes.empty())),
-      from_training(scene_differences(own, task.config)) {}
+                 const TestedOn& on)
+    : trained_(parse_config(checkpoint.config_yaml(), run_folder.string())),
+      sources_(std::make_unique<OwnSources>(on.own, tested_config(trained_, on))),
+      task(tested_config(trained_, on), nullptr, sources_->sources()),
+      weights(weights_for(task, trained_, checkpoint, on)),
+      from_training(scene_differences(trained_, task.config)) {}
 
 }  // namespace saccade

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <string>
 
 #include "agent/learning/checkpoint.h"
 #include "experiments/runs/other_scenes.h"
+#include "experiments/task/own_parts.h"
 #include "experiments/task/task.h"
 
 namespace saccade {
@@ -17,24 +19,34 @@ std::filesystem::path find_run_folder(const std::filesystem::path& given);
 /// either.
 std::filesystem::path find_checkpoint(const std::filesystem::path& run_folder);
 
+/// What a trained agent is tested on: as it was trained, apart from what is given here.
+struct TestedOn {
+  std::string data = {};       // a name of digit_sources(): digits of that source
+  SceneOverrides scenes = {};  // as far as with_scenes() and check_same_agent() allow
+  int test_scenes = 0;         // evaluation.scenes; 0: as its configuration says
+  int draws = 0;               // evaluation.draws; likewise
+  OwnParts own = {};
+};
+
 /// A trained agent loaded from its run folder: the task it learned and the weights that were best
 /// on the validation scenes (the last ones if there is no best yet), averaged as for evaluation.
 struct Trained {
-  /// Throws InputError for a folder without a checkpoint, or a checkpoint that cannot be used. With
-  /// `data`, a name of digit_sources(), it reads digits of that source instead of its own; with
-  /// `scenes` its scenes are others, as far as with_scenes() and check_same_agent() allow.
-  explicit Trained(const std::filesystem::path& run_folder, const std::string& data = "",
-                   const SceneOverrides& scenes = {});
+  /// Throws InputError for a folder without a checkpoint, a checkpoint that cannot be used, and
+  /// what it may not be tested on.
+  explicit Trained(const std::filesystem::path& run_folder, const TestedOn& on = {});
 
+ private:
+  const Config trained_;
+  const std::unique_ptr<OwnSources> sources_;
+
+ public:
   const Task task;
   const Tensor<1> weights;                      // one block of task.model.layout()
   const std::vector<Difference> from_training;  // scene_differences() of `task`
 
  private:
   Trained(const Checkpoint& checkpoint, const std::filesystem::path& run_folder,
-          const std::string& data, const SceneOverrides& scenes);
-  Trained(const Config& own, const Checkpoint& checkpoint, const std::string& data,
-          const SceneOverrides& scenes);
+          const TestedOn& on);
 };
 
 }  // namespace saccade

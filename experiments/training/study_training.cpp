@@ -208,10 +208,12 @@ void StudyTraining::train_one(Taken& taken, Workers& workers) {
   Ending ending = Ending::trained;
   std::string text;
   try {
-    const bool done =
-        train(config(taken.run), it.folder,
-              {.resume = true, .command = request_.command, .strict = request_.strict},
-              {*taken.lock, workers, digits_}, *taken.progress, stop_);
+    const bool done = train(config(taken.run), it.folder,
+                            {.resume = true,
+                             .command = request_.command,
+                             .strict = request_.strict,
+                             .own = request_.own},
+                            {*taken.lock, workers, digits_}, *taken.progress, stop_);
     text = done ? outcome(it.folder) : "stopped and saved";
     if (!done) {
       state = State::stopped;

@@ -10,6 +10,7 @@
 #include "experiments/runs/folder_lock.h"
 #include "experiments/runs/run_folder.h"
 #include "experiments/runs/study.h"
+#include "experiments/task/own_parts.h"
 #include "experiments/training/progress.h"
 
 namespace saccade {
@@ -22,6 +23,7 @@ struct StudyRequest {
   int threads = 0;               // shared by them; 0: every processor this process may use
   std::string command;           // as typed, for command.txt
   bool strict = false;           // see TrainingRequest
+  OwnParts own = {};             // of every run, which share them
 };
 
 /// Result of training a study.

@@ -12,7 +12,6 @@
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/run_folder.h"
 #include "experiments/task/data_summary.h"
-#include "experiments/task/scene_reader.h"
 #include "experiments/task/task.h"
 #include "experiments/training/finished.h"
 #include "experiments/training/same_run.h"
@@ -92,27 +91,13 @@ bool shows_finished(const Config& config, const RunFolder& folder, const Trainin
   return ranks.any(finished);
 }
 
-// What a program gives must be what the task shows.
-void check_given(const Config& config, const TrainingRequest& request) {
-  const TaskKind& kind = find_task_kind(config.scene.kind);
-  const auto require = [&](bool given, bool allowed, const char* what, const char* kinds) {
-    if (given && !allowed)
-      throw InputError(fmt::format("{} given, and scene.kind is {}; allowed: {}", what,
-                                   config.scene.kind, kinds));
-  };
-  require(request.scenes != nullptr, kind.is_own && !kind.gives_glimpses, "scenes are", "own");
-  require(request.world != nullptr, kind.gives_glimpses, "a world is", "own_world, own_game");
-}
-
 // `workers` and the shared dataset are given; the first rank holds the folder with `lock`.
 bool train_in(const Config& config, const RunFolder& folder, const RunLock* lock,
               const TrainingRequest& request, Workers& workers, SharedDatasets& digits,
               Progress& progress, const std::atomic<bool>& stop, Ranks& ranks) {
   if (shows_finished(config, folder, request, workers.threads(), progress, ranks)) return true;
   bool resumes = false;
-  std::optional<SceneReaders> readers;  // outlives the environments
-  check_given(config, request);
-  if (request.scenes != nullptr) readers.emplace(*request.scenes, config);
+  OwnSources own(request.own, config);  // outlives the environments
   std::optional<Task> made;
   std::optional<Training> training;
   const auto prepare = [&] {
@@ -124,11 +109,9 @@ bool train_in(const Config& config, const RunFolder& folder, const RunLock* lock
         folder.require_new();  // before reading the data
       std::filesystem::remove(folder.failure());
     }
-    SceneSources sources = readers ? readers->sources() : SceneSources();
-    sources.world = request.world;
-    made.emplace(config, &digits, sources);
+    made.emplace(config, &digits, own.sources());
     if (config.record.every > 0) require_format(config.record.format, "record.format");
-    training.emplace(*made, folder, lock, workers, ranks, progress, request.reward);
+    training.emplace(*made, folder, lock, workers, ranks, progress, request.own.reward);
   };
   if (!unless_stopped(stop, [&] { ranks.run_on_all(prepare); })) return false;
   const Task& task = *made;
@@ -165,9 +148,8 @@ bool train_in(const Config& config, const RunFolder& folder, const RunLock* lock
   progress.note(warning_of_rewards(config.agent, task.model));
   if (!train_watched(*training, config, folder, stop, ranks)) return false;
   const TrainingFigures figures = training->figures();
-  if (readers)
-    progress.note(word_on_waiting(readers->seconds_waited(), training->seconds_of_updates(),
-                                  workers.threads()));
+  if (const auto waited = own.seconds_waited())
+    progress.note(word_on_waiting(*waited, training->seconds_of_updates(), workers.threads()));
   training.reset();  // the test needs its memory
   return unless_stopped(
       stop, [&] { test_and_summarize(task, folder, lock, figures, workers, ranks, progress); });

@@ -3,13 +3,11 @@
 #include <atomic>
 #include <string>
 
-#include "agent/credit/reward.h"
 #include "base/ranks.h"
-#include "env/own_world.h"
 #include "experiments/config/config.h"
 #include "experiments/runs/folder_lock.h"
 #include "experiments/runs/run_folder.h"
-#include "experiments/task/scene_blocks.h"
+#include "experiments/task/own_parts.h"
 #include "experiments/task/shared_digits.h"
 #include "experiments/training/progress.h"
 #include "nn/parallel.h"
@@ -18,12 +16,10 @@ namespace saccade {
 
 struct TrainingRequest {
   bool resume = false;
-  int threads = 0;                         // 0: every processor this process may use
-  std::string command = {};                // as typed, for command.txt
-  bool strict = false;                     // refuse init_from if a parameter has another shape
-  const OwnScenes* scenes = nullptr;       // for scene.kind: own
-  const OwnWorldMaker* world = nullptr;    // for scene.kind: own_world and own_game
-  const RewardFunction* reward = nullptr;  // for reinforce.reward: own
+  int threads = 0;           // 0: every processor this process may use
+  std::string command = {};  // as typed, for command.txt
+  bool strict = false;       // refuse init_from if a parameter has another shape
+  OwnParts own = {};
 };
 
 /// What trainings in the same process share.

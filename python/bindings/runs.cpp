@@ -31,6 +31,7 @@
 #include "nn/parallel.h"
 #include "python/bindings/calls.h"
 #include "python/bindings/module.h"
+#include "python/bindings/own_parts.h"
 #include "python/bindings/runs.h"
 
 namespace saccade::python {
@@ -186,22 +187,26 @@ void bind_runs(nb::module_& m) {
       "evaluate",
       [](const fs::path& folder, std::optional<int> episodes, std::optional<int> draws, int threads,
          std::optional<double> stop, std::optional<double> stop_error,
-         std::optional<double> stop_looks, const SceneOverrides& other_scenes) {
+         std::optional<double> stop_looks, const SceneOverrides& other_scenes,
+         nb::handle own_parts) {
         require_allowed("episodes", EvaluateRequest::kScenes, episodes);
         require_allowed("draws", EvaluateRequest::kDraws, draws);
         require_allowed_threads(threads);
+        const PythonParts own(own_parts);
         return to_python(to_json(computed([&] {
           return evaluate({.run_folder = folder,
-                           .scenes = episodes.value_or(0),
-                           .draws = draws.value_or(0),
+                           .on = {.scenes = other_scenes,
+                                  .test_scenes = episodes.value_or(0),
+                                  .draws = draws.value_or(0),
+                                  .own = own.get()},
                            .threads = threads,
-                           .other_scenes = other_scenes,
                            .stop = stop,
                            .stop_target = {.error = stop_error, .looks = stop_looks}});
         })));
       },
       "folder"_a, "episodes"_a.none(), "draws"_a.none(), "threads"_a, "stop"_a.none(),
-      "stop_error"_a.none(), "stop_looks"_a.none(), "other_scenes"_a, "`saccade eval --json`");
+      "stop_error"_a.none(), "stop_looks"_a.none(), "other_scenes"_a, "own_parts"_a,
+      "`saccade eval --json`");
   m.def(
       "compare",
       [](std::vector<fs::path> folders, std::vector<std::string> tuned_by,

@@ -23,9 +23,7 @@
 #include "python/bindings/calls.h"
 #include "python/bindings/kept_images.h"
 #include "python/bindings/module.h"
-#include "python/bindings/own_reward.h"
-#include "python/bindings/own_scenes.h"
-#include "python/bindings/own_world.h"
+#include "python/bindings/own_parts.h"
 #include "python/bindings/runs.h"
 #include "python/bindings/words.h"
 #include "python/bindings/worlds.h"
@@ -165,21 +163,13 @@ struct ExperimentSource {
   std::vector<std::string> overrides;
 };
 
-// The scenes of the three splits, from a tuple of saccade._own_scenes.Blocks.
-struct PythonSplits {
-  explicit PythonSplits(nb::handle blocks) : train(blocks[0]), valid(blocks[1]), test(blocks[2]) {}
-
-  PythonScenes train, valid, test;
-  const OwnScenes scenes{train, valid, test};
-};
-
 std::vector<std::string> unused_lines(const ExperimentSource& source) {
   return to_lines(unused_in_all(configs_of(source.study())));
 }
 
 fs::path train_run(const ExperimentSource& source, const std::optional<fs::path>& out, bool resume,
                    int threads, const std::string& command, nb::handle listener,
-                   nb::handle own_scenes, nb::handle own_world, nb::handle own_reward) {
+                   nb::handle own_parts) {
   require_threads();
   require_allowed_threads(threads);
   const Study study = source.study();
@@ -188,28 +178,19 @@ fs::path train_run(const ExperimentSource& source, const std::optional<fs::path>
                      ": a study of several runs (vary, seeds); saccade.study runs it");
   const StudyRun& run = study.runs.front();
   const RunFolder folder(folder_of(study, run, out.value_or(fs::path())));
-  std::optional<PythonSplits> own;
-  if (!own_scenes.is_none()) own.emplace(own_scenes);
-  OwnWorldMaker world;
-  if (!own_world.is_none()) world = python_worlds(own_world);
-  RewardFunction reward;
-  if (!own_reward.is_none()) reward = python_reward(own_reward);
+  const PythonParts own(own_parts);
   compute_until_stopped([&](std::atomic<bool>& stop, const OnCaller& on_caller) {
     Listener progress(listener, on_caller, stop, folder.path());
     train(run.config, folder,
-          {.resume = resume,
-           .threads = threads,
-           .command = command,
-           .scenes = own ? &own->scenes : nullptr,
-           .world = world ? &world : nullptr,
-           .reward = reward ? &reward : nullptr},
-          progress, stop);
+          {.resume = resume, .threads = threads, .command = command, .own = own.get()}, progress,
+          stop);
   });
   return folder.path();
 }
 
 fs::path train_study(const ExperimentSource& source, const std::optional<fs::path>& out, int jobs,
-                     int threads, const std::string& command, nb::handle listener) {
+                     int threads, const std::string& command, nb::handle listener,
+                     nb::handle own_parts) {
   require_threads();
   require_allowed_threads(threads);
   if (jobs != 0) require_allowed("jobs", StudyRequest::kJobs, jobs);
@@ -218,10 +199,13 @@ fs::path train_study(const ExperimentSource& source, const std::optional<fs::pat
     throw InputError(source.origin +
                      ": no study: neither vary nor seeds; saccade.train trains a single run");
   const fs::path folder = folder_of(study, out.value_or(fs::path()));
+  const PythonParts own(own_parts);
   compute_until_stopped([&](std::atomic<bool>& stop, const OnCaller& on_caller) {
     StudyListener progress(listener, on_caller, stop);
-    run_study(study, {.folder = folder, .jobs = jobs, .threads = threads, .command = command},
-              progress, stop);
+    run_study(
+        study,
+        {.folder = folder, .jobs = jobs, .threads = threads, .command = command, .own = own.get()},
+        progress, stop);
   });
   return folder;
 }
@@ -253,14 +237,11 @@ void bind_trainings(nb::module_& m) {
           "path"_a);
   m.def("unused_settings", &unused_lines, "source"_a,
         "What was given and nothing reads, a line each.");
-  m.def(
-      "train", &train_run, "source"_a, "out"_a.none(), "resume"_a, "threads"_a, "command"_a,
-      "listener"_a, "own_scenes"_a.none(), "own_world"_a.none(), "own_reward"_a.none(),
-      "Trains one run and returns its folder. own_scenes: Blocks of saccade._own_scenes, to train "
-      "on, to choose by and to test; own_world: an OwnWorlds of saccade._own_world; own_reward: an "
-      "OwnReward of saccade._own_reward.");
+  m.def("train", &train_run, "source"_a, "out"_a.none(), "resume"_a, "threads"_a, "command"_a,
+        "listener"_a, "own_parts"_a,
+        "Trains one run and returns its folder. own_parts: saccade._own_parts.OwnParts.");
   m.def("train_study", &train_study, "source"_a, "out"_a.none(), "jobs"_a, "threads"_a, "command"_a,
-        "listener"_a, "Trains the runs of a study and returns its folder.");
+        "listener"_a, "own_parts"_a, "Trains the runs of a study likewise.");
   m.def(
       "keep_images",
       [](const Pixels& images, const Labels& labels, const std::optional<Pixels>& test_images,

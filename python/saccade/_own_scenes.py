@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,6 +25,9 @@ class Blocks:
     """The scenes of one split. Called with numbers (N), returns canvases (N, rows, cols, channels)
     as uint8, labels (N) and boxes (N, K, 4) as int64, contiguous."""
 
+    # A user's objects are called one at a time: they may have a state, as a generator has.
+    _lock = threading.Lock()
+
     def __init__(self, name: str, scenes: Scenes, numbers: Numbers | None = None, first: int = 0) -> None:
         """numbers: those of the object's scenes that are shown; by default all, from `first` on."""
         self.name = name
@@ -41,7 +45,8 @@ class Blocks:
     def __call__(self, numbers: Numbers) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         indices = numbers + self._first if self._numbers is None else self._numbers[numbers]
         try:
-            return self._checked(self._scenes.canvases(indices), len(indices))
+            with self._lock:
+                return self._checked(self._scenes.canvases(indices), len(indices))
         except BaseException as error:
             self.error = error
             raise
@@ -98,6 +103,7 @@ class OwnScenes:
                     "from_dataset and from_generator return"
                 )
         self.blocks = _splits(scenes, valid, test)
+        self.sequential = any(getattr(each, "sequential", False) for each in (scenes, valid, test))
         names = _class_names(scenes, class_names)
         shape = self.blocks[0].first_shape()
         for block in self.blocks:

@@ -10,11 +10,9 @@ from typing import Any
 from . import _saccade
 from ._arguments import as_integer, as_number
 from ._images import keep_images
-from ._labelled import kind_of, type_of
+from ._labelled import kind_of
 from ._listening import Listener, log
-from ._own_reward import OwnReward
-from ._own_scenes import OwnScenes
-from ._own_world import OwnWorlds
+from ._own_parts import OwnParts
 from ._saccade import InputError
 from ._settings import Config, Settings, as_called, as_overrides, experiment, with_seed
 from ._training import Row, Training, as_listening
@@ -94,53 +92,27 @@ def train(
 
     A setting that has no effect with the chosen kinds produces a warning.
     """
-    data = _shown(images, labels, test_images, test_labels, class_names)
-    own = _own_scenes(images, scenes, valid_scenes, test_scenes, class_names)
-    worlds = _own_world(world, images, scenes, class_names)
+    own = OwnParts(scenes, valid_scenes, test_scenes, world, reward, class_names, images)
     kept = None
-    if own is None and worlds is None:
+    if not own.shows:
         kept = keep_images(images, labels, test_images, test_labels, class_names)
-    rewarding = None if reward is None else OwnReward(reward)
-    given = (("scenes", own), ("world", worlds), ("reward", rewarding))
-    parts = {name: part for name, part in given if part is not None}
-    follow = {name: part.settings for name, part in parts.items()}
-    chosen = experiment(config, with_seed(overrides, seed), kept, follow)
-    shown = {
-        name: type_of(part)
-        for name, part in (
-            ("scenes", scenes),
-            ("valid_scenes", valid_scenes),
-            ("test_scenes", test_scenes),
-            ("world", world),
-            ("reward", reward),
-        )
-    }
-    command = as_called("train", config, *_given(overrides), **data, **shown, seed=seed, out=out)
+    chosen = experiment(config, with_seed(overrides, seed), kept, own.settings)
+    command = as_called(
+        "train",
+        config,
+        *_given(overrides),
+        **_shown(images, labels, test_images, test_labels, class_names),
+        **own.named,
+        seed=seed,
+        out=out,
+    )
     listening = as_listening(callback, ("row",))
     _warn_of_unused(chosen)
-    with Listener(listening, progress, sinks) as listener:
-        try:
-            folder = _saccade.train(
-                chosen,
-                _path(out),
-                resume,
-                _threads(threads),
-                command,
-                listener,
-                None if own is None else own.blocks,
-                worlds,
-                rewarding,
-            )
-        except RuntimeError as error:
-            for name, part in parts.items():
-                if part.error() is not None:
-                    raise RuntimeError(
-                        f"{name}: the training was saved and stopped: {error}"
-                    ) from part.error()
-            raise
-        finally:
-            if worlds is not None:
-                worlds.close()
+    ending = "the training was saved and stopped"
+    with Listener(listening, progress, sinks) as listener, own.used(ending):
+        folder = _saccade.train(
+            chosen, _path(out), resume, _threads(threads), command, listener, own
+        )
     run = Run(folder)
     if not run.finished:
         log.info("%s: stopped and saved; resume=True continues", run.path)
@@ -156,6 +128,11 @@ def study(
     test_images: Any = None,
     test_labels: Any = None,
     class_names: Sequence[str] | None = None,
+    scenes: Any = None,
+    valid_scenes: Any = None,
+    test_scenes: Any = None,
+    world: Callable[[int], Any] | None = None,
+    reward: Callable[..., Any] | None = None,
     out: PathLike | None = None,
     jobs: int = 0,
     threads: int = 0,
@@ -168,7 +145,8 @@ def study(
     """Trains every run of a study (a configuration with `vary` or `seeds`) and compares them, as
     `saccade run` does. Finished runs are skipped, and stopped ones are resumed.
 
-    Arguments as for `train`, and:
+    Arguments as for `train`; all runs share the scenes, the world and the reward, which several
+  threads may then call in turn. And:
     out: the study folder; by default runs/<name>.
     jobs: the number of simultaneous runs, which share the threads; 0 for one per thread.
     callback: called with a row, the folder of its run and, if it takes a third argument, a
@@ -177,14 +155,19 @@ def study(
     A failed run is logged and does not stop the others; at the end it raises a RuntimeError. Runs
     that another process is training are left to it, so several processes can share a study.
     """
+    own = OwnParts(scenes, valid_scenes, test_scenes, world, reward, class_names, images)
+    kept = None
+    if not own.shows:
+        kept = keep_images(images, labels, test_images, test_labels, class_names)
+    chosen = experiment(config, overrides, kept, own.settings)
     data = _shown(images, labels, test_images, test_labels, class_names)
-    kept = keep_images(images, labels, test_images, test_labels, class_names)
-    chosen = experiment(config, overrides, kept)
-    command = as_called("study", config, *_given(overrides), **data, out=out)
+    command = as_called("study", config, *_given(overrides), **data, **own.named, out=out)
     _warn_of_unused(chosen)
-    with Listener(as_listening(callback, ("row", "folder")), progress, sinks) as listener:
+    listening = as_listening(callback, ("row", "folder"))
+    with Listener(listening, progress, sinks) as listener, own.used("a run was saved and stopped"):
         workers = _threads(threads)
-        return Study(_saccade.train_study(chosen, _path(out), jobs, workers, command, listener))
+        folder = _saccade.train_study(chosen, _path(out), own.jobs(jobs), workers, command, listener, own)
+    return Study(folder)
 
 
 def evaluate(
@@ -197,6 +180,10 @@ def evaluate(
     stop_error: float | None = None,
     stop_looks: float | None = None,
     other_scenes: Settings | None = None,
+    scenes: Any = None,
+    valid_scenes: Any = None,
+    test_scenes: Any = None,
+    world: Callable[[int], Any] | None = None,
 ) -> dict[str, Any]:
     """Tests the best checkpoint of a run (the last one if there is no best yet), as `saccade eval`
     does. Returns the figures by metric name, shares in [0, 1].
@@ -213,40 +200,33 @@ def evaluate(
     stop_looks: or that of the least error with at most so many mean looks.
     other_scenes: settings of scenes other than those it was trained on, as far as its network
         allows: {"scene.num_distractors": 16}. Then "test/other_scenes" has what differs.
+    scenes, valid_scenes, test_scenes, world: as for `train`: your own, as it was trained on or other
+        ones, likewise.
     """
     threshold, most_error, most_looks = (
         None if value is None else as_number(name, value)
         for name, value in (("stop", stop), ("stop_error", stop_error), ("stop_looks", stop_looks))
     )
-    scenes = as_overrides("other_scenes", other_scenes)
-    figures: dict[str, Any] = _saccade.evaluate(
-        Path(run), episodes, draws, _threads(threads), threshold, most_error, most_looks, scenes
-    )
+    own = OwnParts(scenes, valid_scenes, test_scenes, world)
+    if other_scenes and own.shows:
+        name = "world" if world is not None else "scenes"
+        raise InputError(f"other_scenes: given together with {name}; allowed: one of the two")
+    overrides = as_overrides("other_scenes", other_scenes)
+    for name, settings in own.settings.items():
+        overrides += as_overrides(name, settings)
+    with own.used("the test was stopped"):
+        figures: dict[str, Any] = _saccade.evaluate(
+            Path(run),
+            episodes,
+            draws,
+            _threads(threads),
+            threshold,
+            most_error,
+            most_looks,
+            overrides,
+            own,
+        )
     return figures
-
-
-def _own_scenes(
-    images: Any, scenes: Any, valid: Any, test: Any, class_names: Sequence[str] | None
-) -> OwnScenes | None:
-    if scenes is None:
-        for name, given in (("valid_scenes", valid), ("test_scenes", test)):
-            if given is not None:
-                raise InputError(f"{name}: given without scenes; allowed: together with scenes")
-        return None
-    if images is not None:
-        raise InputError("scenes: given together with images; allowed: one of the two")
-    return OwnScenes(scenes, valid, test, class_names)
-
-
-def _own_world(
-    world: Any, images: Any, scenes: Any, class_names: Sequence[str] | None
-) -> OwnWorlds | None:
-    if world is None:
-        return None
-    for name, given in (("images", images), ("scenes", scenes)):
-        if given is not None:
-            raise InputError(f"world: given together with {name}; allowed: one of the two")
-    return OwnWorlds(world, class_names)
 
 
 def _warn_of_unused(chosen: _saccade.ExperimentSource) -> None:

@@ -27,8 +27,8 @@ std::vector<std::function<void()>> calls(const TinyExperiment& tiny, const fs::p
   };
   return {[train] { train("hard", {}); }, [train] { train("soft", kSoftGrid); },
           [&results, agent] {
-            results.evaluation =
-                to_text(evaluate({.run_folder = agent, .scenes = 300, .threads = 2}).table);
+            results.evaluation = to_text(
+                evaluate({.run_folder = agent, .on = {.test_scenes = 300}, .threads = 2}).table);
           },
           [&results, &tiny, agent, out] {
             record({.run_folders = {agent}, .out = tiny.path / out / "video.gif"});

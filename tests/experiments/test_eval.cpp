@@ -8,7 +8,8 @@ namespace saccade {
 namespace {
 
 nlohmann::json eval_json(const fs::path& folder, int scenes = 0, int threads = 1) {
-  return to_json(evaluate({.run_folder = folder, .scenes = scenes, .threads = threads}));
+  return to_json(
+      evaluate({.run_folder = folder, .on = {.test_scenes = scenes}, .threads = threads}));
 }
 
 std::string eval_fault(const fs::path& folder) {
@@ -105,7 +106,8 @@ TEST_CASE("eval can use digits of another source with the same number of classes
   const fs::path drawn =
       tiny.train("drawn", {"data.source=synthetic", "data.path=null", "scene.canvas=[40, 40]"});
   const auto shown = [](const fs::path& folder, const std::string& data) {
-    return to_json(evaluate({.run_folder = folder, .scenes = 50, .threads = 1, .data = data}));
+    return to_json(
+        evaluate({.run_folder = folder, .on = {.data = data, .test_scenes = 50}, .threads = 1}));
   };
   CHECK(shown(drawn, "synthetic") == shown(drawn, ""));
   const fs::path bars = tiny.train("bars", {"scene.canvas=[40, 40]"});

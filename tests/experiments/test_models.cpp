@@ -24,7 +24,7 @@ TEST_CASE("every shipped agent is small, complete, and reproduces its figures") 
     CHECK_FALSE(contains(bytes_of(folder.path() / "command.txt"), " /"));
     const FinishedRun run = read_finished_run(folder.path());
     if (run.config.data.source != "synthetic") continue;  // its dataset may be missing here
-    const TestFigures tested = evaluate({.run_folder = name, .scenes = 400});
+    const TestFigures tested = evaluate({.run_folder = name, .on = {.test_scenes = 400}});
     CHECK(std::abs(tested.metrics.at("test/error") - run.error) < 0.06);
   }
 }

@@ -16,7 +16,7 @@ namespace saccade {
 namespace {
 
 nlohmann::json figures_on(const fs::path& folder, const SceneOverrides& scenes) {
-  return to_json(evaluate({.run_folder = folder, .threads = 1, .other_scenes = scenes}));
+  return to_json(evaluate({.run_folder = folder, .on = {.scenes = scenes}, .threads = 1}));
 }
 
 std::string fault_on(const fs::path& folder, const SceneOverrides& scenes) {
@@ -43,12 +43,12 @@ TEST_CASE("an agent is tested on other scenes, and nothing in its folder changes
         nlohmann::json{{"scene.canvas", {{"training", {13, 15}}, {"test", {19, 15}}}},
                        {"scene.num_distractors", {{"training", 1}, {"test", 7}}}});
   const std::string text =
-      to_text(evaluate({.run_folder = tiny.run, .threads = 1, .other_scenes = scenes}));
+      to_text(evaluate({.run_folder = tiny.run, .on = {.scenes = scenes}, .threads = 1}));
   CHECK(
       text.starts_with("  not as in training: scene.canvas [19, 15] ([13, 15] in training), "
                        "scene.num_distractors 7 (1 in training)\n"));
 
-  const Trained trained(tiny.run), tested(tiny.run, "", scenes);
+  const Trained trained(tiny.run), tested(tiny.run, {.scenes = scenes});
   CHECK(trained.from_training.empty());
   CHECK(tested.weights == trained.weights);
   CHECK(tested.task.spec.canvas.rows == 19);
@@ -132,7 +132,7 @@ TEST_CASE("agents of other trainings are compared and recorded on the same scene
   const RecordedFile file = record({.run_folders = {few, many},
                                     .out = tiny.path / "both.gif",
                                     .scenes = 1,
-                                    .other_scenes = request.other_scenes});
+                                    .on = {.scenes = request.other_scenes}});
   CHECK(file.from_training == "few: not as in training: scene.num_distractors 4 (1 in training)\n");
 }
 

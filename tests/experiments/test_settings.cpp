@@ -65,9 +65,9 @@ class ShortRuns {
     const OwnWorldMaker world = wave_worlds(static_cast<int>(read.scene.classes.size()));
     TrainingRequest request{.threads = 1, .command = "x"};
     if (kind.gives_glimpses)
-      request.world = &world;
+      request.own.world = &world;
     else
-      request.scenes = &own;
+      request.own.scenes = &own;
     Progress unseen;
     CHECK(saccade::train(read, RunFolder(tiny_.path / out), request, unseen,
                          std::atomic<bool>(false)));

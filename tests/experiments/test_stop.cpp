@@ -28,8 +28,9 @@ TEST_CASE("a command that is asked to stop does so, and leaves nothing behind") 
   } commands[] = {
       {"eval",
        [&](const ProgressCallback& on_progress) {
-         evaluate({.run_folder = tiny.run, .scenes = 400, .weights = tiny.path / "a.npz"},
-                  on_progress);
+         evaluate(
+             {.run_folder = tiny.run, .on = {.test_scenes = 400}, .weights = tiny.path / "a.npz"},
+             on_progress);
        }},
       {"gradients",
        [&](const ProgressCallback& on_progress) {

@@ -193,7 +193,7 @@ TEST_CASE("the module of a page has the numbers of the program, agent by agent")
   fs::create_directories(recorded);
   Workers workers(1);
   for (const std::string& agent : shipped_agents()) {
-    const Trained trained(agent, "synthetic");
+    const Trained trained(agent, {.data = "synthetic"});
     std::vector<NpzArray> arrays =
         play(trained.task.model, flat(trained.weights), trained.task.environments(Split::test),
              {.scenes = recorded_scenes(), .facts = {.canvases = true}}, workers)

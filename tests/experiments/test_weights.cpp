@@ -162,7 +162,7 @@ TEST_CASE(
   CHECK(contains(fault({.run_folder = tiny.path / "none", .weights = tiny.path / "a.npy"}),
                  "unknown suffix '.npy'; allowed: .npz"));
   const fs::path run = tiny.train("out"), large = tiny.path / "large.npz";
-  CHECK(contains(fault({.run_folder = run, .scenes = 100'000'000, .weights = large}),
+  CHECK(contains(fault({.run_folder = run, .on = {.test_scenes = 100'000'000}, .weights = large}),
                  "--episodes 100000000: their attention takes 2.8 GB; allowed: at most 2 GB"));
   CHECK(!fs::exists(large));
 }

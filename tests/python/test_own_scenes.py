@@ -120,6 +120,80 @@ def test_an_agent_looks_at_canvases_and_needs_the_program_for_its_own_scenes(run
         saccade.evaluate(run)
 
 
+def test_an_evaluation_shows_a_runs_own_scenes_and_others(run):
+    again = saccade.evaluate(run, scenes=Bars())
+    tested = {name: value for name, value in run.summary.items() if name.startswith("test/error")}
+    assert tested and tested.items() <= again.items()
+    assert "test/other_scenes" not in again
+    more = Bars()
+    saccade.evaluate(run, 400, scenes=more, threads=1)
+    asked = {int(n) - 2**62 for call in more.calls for n in call if n >= 2**62}
+    assert asked == set(range(400))
+
+    class Wide(Bars):
+        def canvases(self, indices):
+            canvases, labels, boxes = super().canvases(indices)
+            return np.pad(canvases, [(0, 0), (0, 0), (0, 6), (0, 0)]), labels, boxes
+
+    differs = saccade.evaluate(run, scenes=Wide())["test/other_scenes"]
+    assert differs == {"scene.canvas": {"training": [20, 24], "test": [20, 30]}}
+
+
+def test_an_agent_of_digits_is_tested_on_own_scenes_of_as_many_classes():
+    class Blank:
+        num_classes = 10
+
+        def canvases(self, indices):
+            return np.zeros((len(indices), 60, 60), np.uint8), indices % 10, None
+
+    figures = saccade.evaluate("cluttered60", 100, draws=1, scenes=Blank())
+    assert figures["test/error"] == pytest.approx(0.9)
+    assert "scene.kind" in figures["test/other_scenes"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"scenes": Bars(3)}, "scene.channels: 3: the network would have"),
+        ({"scenes": Bars(), "other_scenes": {"scene.canvas": [9, 9]}}, "other_scenes: given together with scenes"),
+        ({"test_scenes": Bars()}, "test_scenes: given without scenes"),
+        ({"scenes": Bars(), "world": Bars}, "world: given together with scenes; allowed: one of the two"),
+    ],
+)
+def test_what_an_agent_cannot_be_tested_on_is_refused(run, arguments, words):
+    with pytest.raises(saccade.InputError) as error:
+        saccade.evaluate(run, **arguments)
+    assert words in str(error.value)
+
+
+def test_a_study_has_the_bytes_of_its_runs_alone(tmp_path):
+    seeds = {**CONFIG, "seeds": [1, 2]}
+    study = saccade.study(seeds, scenes=Bars(), jobs=2, threads=2, out=tmp_path / "study")
+    assert "scenes=<Bars>" in (study.runs[0].path / "command.txt").read_text()
+    for seed, of_study in zip((1, 2), study.runs, strict=True):
+        alone = saccade.train(CONFIG, scenes=Bars(), seed=seed, out=tmp_path / f"alone{seed}")
+        assert_same_results(of_study.path, alone.path)
+
+
+def test_a_study_names_what_its_scenes_raised(tmp_path):
+    class Broken(Bars):
+        def canvases(self, indices):
+            if indices[0] >= 512 and indices[0] < 2**61:
+                raise KeyError("scene 512")
+            return super().canvases(indices)
+
+    with pytest.raises(RuntimeError, match="scenes: a run was saved and stopped: .* failed") as error:
+        saccade.study({**CONFIG, "seeds": [1, 2]}, scenes=Broken(), out=tmp_path / "study")
+    assert isinstance(error.value.__cause__, KeyError)
+
+
+def test_scenes_of_a_generator_serve_one_run_of_a_study_at_a_time(tmp_path):
+    made = {"scenes": saccade.scenes.from_generator(stream, class_names=3)}
+    made |= {name: Bars() for name in ("valid_scenes", "test_scenes")}
+    with pytest.raises(saccade.InputError, match="jobs: 2; allowed with the scenes of a generator"):
+        saccade.study({**CONFIG, "seeds": 2}, **made, jobs=2, out=tmp_path / "study")
+
+
 def test_scenes_may_be_coloured_and_without_boxes(tmp_path):
     run = saccade.train(
         CONFIG, {"training.episodes": 256}, scenes=Bars(3, with_boxes=False), out=tmp_path / "run"

@@ -149,6 +149,12 @@ def test_the_configuration_says_what_the_world_is(world, run):
     assert f"world=<{world.__name__}>" in (run.path / "command.txt").read_text()
 
 
+def test_an_evaluation_plays_in_the_world(world, run):
+    again = saccade.evaluate(run, world=world)
+    tested = {name: value for name, value in run.summary.items() if name.startswith("test/error")}
+    assert tested and tested.items() <= again.items()
+
+
 def test_an_agent_plays_by_itself_and_needs_the_program_for_its_own_world(run):
     agent = run.agent()
     if run.config["scene"]["kind"] == "own_world":
