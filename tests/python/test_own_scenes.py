@@ -149,6 +149,8 @@ def test_an_agent_of_digits_is_tested_on_own_scenes_of_as_many_classes():
     figures = saccade.evaluate("cluttered60", 100, draws=1, scenes=Blank())
     assert figures["test/error"] == pytest.approx(0.9)
     assert "scene.kind" in figures["test/other_scenes"]
+    with pytest.raises(saccade.InputError, match="classifier.weight"):
+        saccade.evaluate("cluttered60", scenes=Bars())
 
 
 @pytest.mark.parametrize(
