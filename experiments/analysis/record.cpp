@@ -124,6 +124,7 @@ RecordedFile record(const RecordRequest& request, const ProgressCallback& on_pro
                                                    .only = only,
                                                    .stop = request.stop,
                                                    .fps = request.fps,
+                                                   .threads = request.threads,
                                                    .on_progress = on_progress}),
           agents.from_training()};
 }

@@ -49,6 +49,7 @@ Command compare_command() {
                   {"--stop-looks", &request.stop_target.looks,
                    "That of the least error with at most so many mean looks"},
                   json_option(&line->json),
+                  threads_option(&request.threads),
                   force_option(&request.force)},
       .call =
           [line](const Call& call) {

@@ -41,6 +41,7 @@ Command record_command() {
             "Stop looking once the highest class probability is above this, between 0 and 1"},
            {"--fps", &request->fps, "Glimpses a second (default 3)"},
            data_option(&request->on.data),
+           threads_option(&request->threads),
            force_option(&request->force)},
       .call =
           [request](const Call& call) {
