@@ -32,9 +32,10 @@ TEST_CASE("every shipped agent is small, complete, and reproduces its figures") 
 TEST_CASE("an unknown agent name is reported with the nearest one") {
   const std::string message =
       message_of<InputError>([] { evaluate({.run_folder = "quickstart_sotf"}); });
-  check_contains(message, {"quickstart_sotf: no run folder with a checkpoint",
-                           "did you mean 'quickstart_soft'?",
-                           "trained agents: cluttered60, quickstart, quickstart_soft, "});
+  check_contains(
+      message,
+      {"quickstart_sotf: no run folder with a checkpoint", "did you mean 'quickstart_soft'?",
+       "trained agents: cluttered100, cluttered60, quickstart, quickstart_soft, "});
 }
 
 TEST_CASE("an agent is recorded by name, into the working folder or a given file") {
