@@ -26,6 +26,10 @@ void map_in_place(float* x, int n, F f) {
   std::copy(tail, tail + (n - i), x + i);
 }
 
+// Rounds to nearest on every processor. On ARM, xsimd's operator multiplies by an approximate
+// reciprocal.
+Batch quotient(Batch a, Batch b) { return Batch(a.data / b.data); }
+
 void add_bias(float* __restrict y, const float* __restrict b, int n) {
   for (int j = 0; j < n; ++j) y[j] += b[j];
 }
@@ -133,12 +137,13 @@ void layer_norm_backward(Matrix dx, Matrix dgain, Matrix dshift, Matrix dy, Cons
 }
 
 void sigmoid(float* x, int n) {
-  map_in_place(x, n, [](Batch z) { return Batch(1.0F) / (Batch(1.0F) + xsimd::exp(-z)); });
+  map_in_place(x, n, [](Batch z) { return quotient(Batch(1.0F), Batch(1.0F) + xsimd::exp(-z)); });
 }
 
 void tanh(float* x, int n) {
-  map_in_place(
-      x, n, [](Batch z) { return Batch(1.0F) - Batch(2.0F) / (xsimd::exp(z + z) + Batch(1.0F)); });
+  map_in_place(x, n, [](Batch z) {
+    return Batch(1.0F) - quotient(Batch(2.0F), xsimd::exp(z + z) + Batch(1.0F));
+  });
 }
 
 void exp(float* x, int n) {

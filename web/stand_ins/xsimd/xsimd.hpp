@@ -25,30 +25,29 @@ struct batch {
   using Mask = decltype(Vector{} < Vector{});
 
   batch() = default;
-  explicit batch(T value) : v(Vector{} + value) {}
-  explicit batch(Vector vector) : v(vector) {}
+  explicit batch(T value) : data(Vector{} + value) {}
+  explicit batch(Vector vector) : data(vector) {}
 
   static batch load_unaligned(const T* from) {
     batch b;
-    __builtin_memcpy(&b.v, from, sizeof b.v);
+    __builtin_memcpy(&b.data, from, sizeof b.data);
     return b;
   }
   static batch load_aligned(const T* from) { return load_unaligned(from); }
-  void store_unaligned(T* to) const { __builtin_memcpy(to, &v, sizeof v); }
+  void store_unaligned(T* to) const { __builtin_memcpy(to, &data, sizeof data); }
   void store_aligned(T* to) const { store_unaligned(to); }
-  T get(std::size_t i) const { return v[i]; }
+  T get(std::size_t i) const { return data[i]; }
 
   batch& operator+=(batch b) { return *this = *this + b; }
-  friend batch operator+(batch a, batch b) { return batch(a.v + b.v); }
-  friend batch operator-(batch a, batch b) { return batch(a.v - b.v); }
-  friend batch operator*(batch a, batch b) { return batch(a.v * b.v); }
-  friend batch operator/(batch a, batch b) { return batch(a.v / b.v); }
-  friend batch operator&(batch a, batch b) { return batch(a.v & b.v); }
-  friend batch operator>>(batch a, int bits) { return batch(a.v >> static_cast<T>(bits)); }
-  friend batch operator-(batch a) { return batch(-a.v); }
-  friend Mask operator<=(batch a, batch b) { return a.v <= b.v; }
+  friend batch operator+(batch a, batch b) { return batch(a.data + b.data); }
+  friend batch operator-(batch a, batch b) { return batch(a.data - b.data); }
+  friend batch operator*(batch a, batch b) { return batch(a.data * b.data); }
+  friend batch operator&(batch a, batch b) { return batch(a.data & b.data); }
+  friend batch operator>>(batch a, int bits) { return batch(a.data >> static_cast<T>(bits)); }
+  friend batch operator-(batch a) { return batch(-a.data); }
+  friend Mask operator<=(batch a, batch b) { return a.data <= b.data; }
 
-  Vector v;
+  Vector data;
 };
 
 template <class T, class A>
@@ -58,12 +57,12 @@ batch<T, A> fma(batch<T, A> a, batch<T, A> b, batch<T, A> c) {
 
 template <class T, class A>
 batch<T, A> select(typename batch<T, A>::Mask mask, batch<T, A> yes, batch<T, A> no) {
-  return batch<T, A>(mask ? yes.v : no.v);
+  return batch<T, A>(mask ? yes.data : no.data);
 }
 
 template <class A>
 batch<float, A> exp(batch<float, A> a) {
-  for (std::size_t i = 0; i < a.size; ++i) a.v[i] = std::exp(a.v[i]);
+  for (std::size_t i = 0; i < a.size; ++i) a.data[i] = std::exp(a.data[i]);
   return a;
 }
 
@@ -72,29 +71,29 @@ template <class T, class A>
 batch<T, A> haddp(const batch<T, A>* rows) {
   batch<T, A> sums;
   for (std::size_t i = 0; i < sums.size; ++i)
-    sums.v[i] = (rows[i].v[0] + rows[i].v[1]) + (rows[i].v[2] + rows[i].v[3]);
+    sums.data[i] = (rows[i].data[0] + rows[i].data[1]) + (rows[i].data[2] + rows[i].data[3]);
   return sums;
 }
 
 template <class A>
 batch<float, A> to_float(batch<std::int32_t, A> a) {
-  return batch<float, A>(__builtin_convertvector(a.v, typename batch<float, A>::Vector));
+  return batch<float, A>(__builtin_convertvector(a.data, typename batch<float, A>::Vector));
 }
 
 template <class To, class T, class A>
 To bitwise_cast(batch<T, A> a) {
   To to;
-  __builtin_memcpy(&to.v, &a.v, sizeof to.v);
+  __builtin_memcpy(&to.data, &a.data, sizeof to.data);
   return to;
 }
 
 template <class A>
 batch<float, A> zip_lo(batch<float, A> a, batch<float, A> b) {
-  return batch<float, A>(__builtin_shufflevector(a.v, b.v, 0, 4, 1, 5));
+  return batch<float, A>(__builtin_shufflevector(a.data, b.data, 0, 4, 1, 5));
 }
 template <class A>
 batch<float, A> zip_hi(batch<float, A> a, batch<float, A> b) {
-  return batch<float, A>(__builtin_shufflevector(a.v, b.v, 2, 6, 3, 7));
+  return batch<float, A>(__builtin_shufflevector(a.data, b.data, 2, 6, 3, 7));
 }
 
 }  // namespace xsimd
