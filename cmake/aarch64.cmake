@@ -1,0 +1,16 @@
+# Processors of ARM (64 bit), by Debian's cross compiler, with the packages for arm64 that scripts/try-aarch64 unpacks.
+# ctest runs the tests under qemu.
+if(DEFINED ENV{XDG_CACHE_HOME})
+  set(CMAKE_SYSROOT $ENV{XDG_CACHE_HOME}/saccade-aarch64/root)
+else()
+  set(CMAKE_SYSROOT $ENV{HOME}/.cache/saccade-aarch64/root)
+endif()
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64 -L ${CMAKE_SYSROOT})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
