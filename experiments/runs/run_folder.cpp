@@ -1,6 +1,7 @@
 #include "experiments/runs/run_folder.h"
 
 #include <fmt/format.h>
+#include <sys/utsname.h>
 
 #include <algorithm>
 #include <array>
@@ -56,11 +57,13 @@ std::vector<fs::directory_entry> entries_of(const fs::path& folder) {
   return entries;
 }
 
+// The model; where the system does not say, as on ARM, the architecture.
 std::string processor_name() {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);)
     if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  return "unknown";
+  utsname system{};
+  return uname(&system) == 0 ? system.machine : "unknown";
 }
 
 bool is_plain(char c) {
