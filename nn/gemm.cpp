@@ -1,7 +1,9 @@
 #include "nn/gemm.h"
 
 #include <dnnl.h>
+#if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP
 #include <omp.h>
+#endif
 
 #include <algorithm>
 #include <stdexcept>
@@ -41,9 +43,11 @@ constexpr int kTransposePaysFrom = 256;
 
 void product(char transpose_a, char transpose_b, Matrix c, ConstMatrix a, ConstMatrix b, int inner,
              float beta) {
-  // Debian's oneDNN uses OpenMP: without this every worker would start its own OpenMP team.
+#if DNNL_CPU_THREADING_RUNTIME == DNNL_RUNTIME_OMP  // as Debian's
+  // Without this every worker would start its own OpenMP team.
   thread_local const bool single_threaded = (omp_set_num_threads(1), true);
   static_cast<void>(single_threaded);
+#endif
   if (c.rows == 0 || c.cols == 0) return;
   const ProductScope scope(2.0 * c.rows * c.cols * inner);
   const dnnl_status_t status =
