@@ -9,6 +9,7 @@
 #include <map>
 #include <tuple>
 
+#include "agent/looking/glimpse_input.h"
 #include "agent/model/rollout.h"
 #include "attention/categorical.h"
 #include "attention/grid.h"
