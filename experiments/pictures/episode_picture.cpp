@@ -343,6 +343,12 @@ std::string EpisodeStrip::step_heading(int t) const {
   return text_width(words, kTiny) <= look_.cols() ? words : std::to_string(t + 1);
 }
 
+std::string side_that_fits(const std::string& side, int width) {
+  for (const std::string& words : {side, side.substr(0, side.find(' '))})
+    if (text_width(words, kTiny) <= width) return words;
+  return "";
+}
+
 // Draws the scales, each above a line in its colour and its extent on the canvas.
 void EpisodeStrip::draw_seen(Picture& strip, const Episode& episode, int t, Point corner) const {
   const std::vector<Picture> pictures = look_.seen(episode, t, seen_side_);
@@ -351,9 +357,11 @@ void EpisodeStrip::draw_seen(Picture& strip, const Episode& episode, int t, Poin
     strip.paste(seen, corner);
     const int below = corner.y + seen.rows();
     strip.fill({corner.x, below + 1, seen.cols(), 2}, LookPicture::scale_colour(i));
-    if (agent_.look.retina)
-      strip.text({corner.x + seen.cols() / 2, below + kScaleRow - 3},
-                 LookPicture::scale_side(agent_, i), kGrey, kTiny);
+    if (agent_.look.retina) {
+      const std::string side = side_that_fits(LookPicture::scale_side(agent_, i), seen_side_);
+      const int middle = std::max(seen.cols(), text_width(side, kTiny)) / 2;
+      strip.text({corner.x + middle, below + kScaleRow - 3}, side, kGrey, kTiny);
+    }
     corner.x += seen_side_ + kStripGap / 2;
   }
 }

@@ -46,6 +46,10 @@ class EpisodePicture {
 std::string episode_caption(const PicturedAgent& agent, const std::string& name,
                             const Episode& episode, int scene, int columns);
 
+/// Returns the side of a scale as fits under its image, `width` pixels wide: "24 px", "24" or
+/// nothing, since the legend has it, too.
+std::string side_that_fits(const std::string& side, int width);
+
 /// Draws the episodes of one agent for a contact sheet: a row with a tile for each look, its number
 /// above; below it the scales with their extent on the canvas, and attention over the states so
 /// far; all under a caption with the verdict. A sequence ends with a tile of the alignment.

@@ -86,6 +86,16 @@ TEST_CASE("a heat bar runs from lowest to highest, with labels below") {
   for (const int x : {40, 150}) CHECK(drawn_in(picture, {x, 12, 20, 12}) == 0);
 }
 
+TEST_CASE("the side of a scale that is wider than its image loses its unit, then itself") {
+  constexpr TextStyle kStyle{.height = 8, .align = Align::centre, .bold = false};
+  const int whole = text_width("24-96 px", kStyle), number = text_width("24-96", kStyle);
+  REQUIRE(number < whole);
+  CHECK(side_that_fits("24-96 px", whole) == "24-96 px");
+  CHECK(side_that_fits("24-96 px", whole - 1) == "24-96");
+  CHECK(side_that_fits("24-96 px", number) == "24-96");
+  CHECK(side_that_fits("24-96 px", number - 1).empty());
+}
+
 TEST_CASE("each tile has its number above and the sides of its scales below") {
   const Sheets tiny;
   const Trained trained(tiny.train("out", {"training.episodes=16"}));
