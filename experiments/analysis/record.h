@@ -26,7 +26,7 @@ struct RecordRequest {
   std::optional<double> stop = {};                      // threshold: see RecordingRequest
   double fps = 3.0;                                     // glimpses per second
   TestedOn on = {};
-  int threads = 0;
+  int threads = 0;     // 0: every processor this process may use
   bool force = false;  // whether to overwrite a file at `out`
 };
 
