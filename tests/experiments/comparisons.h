@@ -1,9 +1,13 @@
 #pragma once
 
+#include <doctest/doctest.h>
+
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
+#include "experiments/comparison/chart.h"
 #include "experiments/comparison/comparison.h"
 
 namespace saccade {
@@ -88,6 +92,16 @@ inline Comparison made_comparison(std::vector<Variant> variants) {
 
 inline Comparison two_variants() {
   return made_comparison({made_variant("soft", 0.02, 5, 4), made_variant("hard", 0.03, 4, 4)});
+}
+
+inline const Chart& chart_named(const std::vector<Chart>& charts, const std::string& id) {
+  const auto found = std::ranges::find(charts, id, &Chart::id);
+  REQUIRE_MESSAGE(found != charts.end(), id);
+  return *found;
+}
+
+inline Chart chart_of(const Comparison& comparison, const std::string& id) {
+  return chart_named(charts_of(comparison), id);
 }
 
 }  // namespace saccade
