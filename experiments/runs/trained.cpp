@@ -72,24 +72,25 @@ Config tested_config(const Config& trained, const TestedOn& on) {
   return tested;
 }
 
-// The weights of an agent, if its network allows the scenes of the task.
-Tensor<1> weights_for(const Task& task, const Config& trained, const Checkpoint& checkpoint,
-                      const TestedOn& on) {
+}  // namespace
+
+TestedTask::TestedTask(const Config& trained, const TestedOn& on, SharedDatasets* shared)
+    : TestedTask(trained, tested_config(trained, on), on.own, shared) {
   if (!on.scenes.empty()) check_same_agent(with_data(trained, on.data), task);
-  return averaged(checkpoint, task.model.layout());
 }
 
-}  // namespace
+TestedTask::TestedTask(const Config& trained, const Config& tested, const OwnParts& own,
+                       SharedDatasets* shared)
+    : sources_(own, tested),
+      task(tested, shared, sources_.sources()),
+      from_training(scene_differences(trained, tested)) {}
 
 Trained::Trained(const std::filesystem::path& run_folder, const TestedOn& on)
     : Trained(Checkpoint(find_checkpoint(run_folder)), run_folder, on) {}
 
 Trained::Trained(const Checkpoint& checkpoint, const std::filesystem::path& run_folder,
                  const TestedOn& on)
-    : trained_(parse_config(checkpoint.config_yaml(), run_folder.string())),
-      sources_(std::make_unique<OwnSources>(on.own, tested_config(trained_, on))),
-      task(tested_config(trained_, on), nullptr, sources_->sources()),
-      weights(weights_for(task, trained_, checkpoint, on)),
-      from_training(scene_differences(trained_, task.config)) {}
+    : TestedTask(parse_config(checkpoint.config_yaml(), run_folder.string()), on),
+      weights(averaged(checkpoint, task.model.layout())) {}
 
 }  // namespace saccade

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <filesystem>
-#include <memory>
 #include <string>
+#include <vector>
 
 #include "agent/learning/checkpoint.h"
 #include "experiments/runs/other_scenes.h"
@@ -28,21 +28,31 @@ struct TestedOn {
   OwnParts own = {};
 };
 
+/// The task of a trained agent as it is tested.
+struct TestedTask {
+  /// `shared` may be null. Throws InputError for what an agent of the configuration `trained` may
+  /// not be tested on.
+  TestedTask(const Config& trained, const TestedOn& on, SharedDatasets* shared = nullptr);
+
+ private:
+  TestedTask(const Config& trained, const Config& tested, const OwnParts& own,
+             SharedDatasets* shared);
+
+  OwnSources sources_;
+
+ public:
+  const Task task;
+  const std::vector<Difference> from_training;  // scene_differences() of `task`
+};
+
 /// A trained agent loaded from its run folder: the task it learned and the weights that were best
 /// on the validation scenes (the last ones if there is no best yet), averaged as for evaluation.
-struct Trained {
+struct Trained : TestedTask {
   /// Throws InputError for a folder without a checkpoint, a checkpoint that cannot be used, and
   /// what it may not be tested on.
   explicit Trained(const std::filesystem::path& run_folder, const TestedOn& on = {});
 
- private:
-  const Config trained_;
-  const std::unique_ptr<OwnSources> sources_;
-
- public:
-  const Task task;
-  const Tensor<1> weights;                      // one block of task.model.layout()
-  const std::vector<Difference> from_training;  // scene_differences() of `task`
+  const Tensor<1> weights;  // one block of task.model.layout()
 
  private:
   Trained(const Checkpoint& checkpoint, const std::filesystem::path& run_folder,
