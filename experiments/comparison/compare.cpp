@@ -31,6 +31,11 @@ fs::path out_folder(const CompareRequest& request) {
   return own ? request.folders[0] / "comparison" : fs::path("comparison");
 }
 
+// What every run is tested on again and recorded on, if there are other scenes.
+TestedOn again_on(const CompareRequest& request) {
+  return {.scenes = request.other_scenes, .own = request.own};
+}
+
 // Throws InputError if one of `files` would be written over.
 void require_free(const std::vector<fs::path>& files, bool force) {
   for (const fs::path& file : files)
@@ -94,7 +99,7 @@ std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const f
   for (const Variant& variant : comparison.variants)
     if (folders.size() < kRecordedAgents) folders.push_back(variant.folders[0]);
   try {
-    const TrainedAgents agents(folders, {.scenes = request.other_scenes});
+    const TrainedAgents agents(folders, again_on(request));
     write_recording(agents.on_scenes(agents.seed()), {.target = output->path(),
                                                       .in_place = true,
                                                       .scenes = kRecordedScenes,
@@ -123,9 +128,8 @@ std::optional<EmbeddedRecording> record_variants(Comparison& comparison, const f
 
 // Writes the results of a test on other scenes.
 void test_again(FinishedRun& run, const CompareRequest& request) {
-  const TestFigures figures = evaluate({.run_folder = run.folder,
-                                        .on = {.scenes = request.other_scenes},
-                                        .threads = request.threads});
+  const TestFigures figures =
+      evaluate({.run_folder = run.folder, .on = again_on(request), .threads = request.threads});
   read_test(run, to_json(figures).dump(), figures.details);
 }
 

@@ -7,6 +7,7 @@
 #include "experiments/comparison/comparison.h"
 #include "experiments/files/progress_bar.h"
 #include "experiments/runs/other_scenes.h"
+#include "experiments/task/own_parts.h"
 
 namespace saccade {
 
@@ -16,7 +17,8 @@ struct CompareRequest {
                                            // several and for other scenes
   std::vector<std::string> tuned_by = {};  // keys; see gather()
   StopTarget stop_target = {};             // at which threshold each run stops
-  SceneOverrides other_scenes = {};        // if any, every run is tested again, on these
+  SceneOverrides other_scenes = {};        // if any, every run is tested again, on these,
+  OwnParts own = {};                       // which a program may give
   bool force = false;                      // write over an older comparison
   std::string command = {};                // as typed, for the report
   int threads = 0;                         // 0: every processor this process may use

@@ -88,6 +88,19 @@ std::optional<std::string> other_parameter(const ParameterLayout& trained,
   return std::nullopt;
 }
 
+[[noreturn]] void fail(const Config& trained, const Task& tested, const std::string& fault) {
+  throw InputError(
+      fmt::format("{}: {}; {}", named(scene_differences(trained, tested.config)), fault, kAllowed));
+}
+
+void check_same_kind(const Config& trained, const Task& tested) {
+  const TaskKind& kind = find_task_kind(trained.scene.kind);
+  if (kind.answer != tested.kind.answer || kind.is_text != tested.kind.is_text ||
+      kind.gives_glimpses != tested.kind.gives_glimpses)
+    fail(trained, tested,
+         fmt::format("another kind of task than scene.kind: {}", trained.scene.kind));
+}
+
 // Of a value as YAML; of one that is no JSON, the text.
 nlohmann::ordered_json json_of(const std::string& yaml) {
   auto value = nlohmann::ordered_json::parse(yaml, nullptr, /*allow_exceptions=*/false);
@@ -107,23 +120,24 @@ Config with_scenes(const Config& trained, const SceneOverrides& scenes) {
 }
 
 void check_same_agent(const Config& trained, const Task& tested) {
-  const auto fail = [&](const std::string& fault) {
-    throw InputError(fmt::format("{}: {}; {}", named(scene_differences(trained, tested.config)),
-                                 fault, kAllowed));
-  };
   const TaskKind& kind = find_task_kind(trained.scene.kind);
-  if (kind.answer != tested.kind.answer || kind.is_text != tested.kind.is_text ||
-      kind.gives_glimpses != tested.kind.gives_glimpses)
-    fail(fmt::format("another kind of task than scene.kind: {}", trained.scene.kind));
+  check_same_kind(trained, tested);
   // The weights then tell whether they fit, without the digits of the training.
   if (kind.has_digits && !tested.kind.has_digits) return;
   // Shares the digits of `tested`, which outlive it.
-  const Task own(trained, std::shared_ptr<const Digits>(std::shared_ptr<void>(), &tested.digits));
-  if (own.spec.num_classes != tested.spec.num_classes)
-    fail(fmt::format("{} answers, and the agent knows {}", tested.spec.num_classes,
-                     own.spec.num_classes));
-  if (const auto other = other_parameter(own.model.layout(), tested.model.layout()))
-    fail(fmt::format("the network would have {}", *other));
+  check_same_agent(
+      Task(trained, std::shared_ptr<const Digits>(std::shared_ptr<void>(), &tested.digits)),
+      tested);
+}
+
+void check_same_agent(const Task& trained, const Task& tested) {
+  check_same_kind(trained.config, tested);
+  if (trained.spec.num_classes != tested.spec.num_classes)
+    fail(trained.config, tested,
+         fmt::format("{} answers, and the agent knows {}", tested.spec.num_classes,
+                     trained.spec.num_classes));
+  if (const auto other = other_parameter(trained.model.layout(), tested.model.layout()))
+    fail(trained.config, tested, fmt::format("the network would have {}", *other));
 }
 
 std::vector<Difference> scene_differences(const Config& trained, const Config& tested) {

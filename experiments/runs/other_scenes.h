@@ -21,6 +21,8 @@ Config with_scenes(const Config& trained, const SceneOverrides& scenes);
 /// Throws InputError likewise if the agent of `trained` cannot be tested on other scenes: if they
 /// ask for other answers, or if its network would have other parameters.
 void check_same_agent(const Config& trained, const Task& tested);
+/// The same where the task of the training is there.
+void check_same_agent(const Task& trained, const Task& tested);
 
 /// The settings of scenes and the source of the digits in which a test differs from the training.
 std::vector<Difference> scene_differences(const Config& trained, const Config& tested);

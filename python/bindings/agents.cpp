@@ -32,6 +32,7 @@
 #include "python/bindings/calls.h"
 #include "python/bindings/canvases.h"
 #include "python/bindings/module.h"
+#include "python/bindings/own_parts.h"
 #include "python/bindings/runs.h"
 #include "python/bindings/worlds.h"
 
@@ -157,27 +158,35 @@ class Agent {
     file.commit();
   }
 
-  nb::dict play_scenes(int scenes, Split split, const std::string& sampling,
+  /// Plays scenes of its own task, or of what `on` has.
+  nb::dict play_scenes(const TestedOn& on, int scenes, Split split, const std::string& sampling,
                        std::optional<std::uint64_t> seed, int pass, int beam, bool canvases) {
-    EvaluationConfig evaluation = task_->config.evaluation;
-    evaluation.scenes = scenes;
-    evaluation.seed = seed.value_or(evaluation.seed);
-    return play_in(task_->environments(split, evaluation),
-                   {.scenes = scenes,
-                    .sampling = sampling_mode_named(sampling),
-                    .seed = evaluation.seed,
-                    .pass = pass,
-                    .beam = beam,
-                    .facts = facts(canvases)});
+    const SamplingMode mode = sampling_mode_named(sampling);
+    return to_dict(computed([&] {
+      const std::unique_ptr<const TestedTask> other = tested_task(on);
+      const Task& task = other ? other->task : *task_;
+      EvaluationConfig evaluation = task.config.evaluation;
+      evaluation.scenes = scenes;
+      evaluation.seed = seed.value_or(evaluation.seed);
+      return arrays_of(task, task.environments(split, evaluation),
+                       {.scenes = scenes,
+                        .sampling = mode,
+                        .seed = evaluation.seed,
+                        .pass = pass,
+                        .beam = beam,
+                        .facts = facts_of(task, canvases)});
+    }));
   }
 
   nb::dict play_canvases(const Canvases& canvases, const std::string& sampling, std::uint64_t seed,
                          int pass, int beam) {
-    return play_in(environments_of(canvases), {.scenes = static_cast<int>(canvases.pixels.shape(0)),
-                                               .sampling = sampling_mode_named(sampling),
-                                               .seed = seed,
-                                               .pass = pass,
-                                               .beam = beam});
+    const PlayRequest request{.scenes = static_cast<int>(canvases.pixels.shape(0)),
+                              .sampling = sampling_mode_named(sampling),
+                              .seed = seed,
+                              .pass = pass,
+                              .beam = beam};
+    const EnvironmentFactory environments = environments_of(canvases);
+    return to_dict(computed([&] { return arrays_of(*task_, environments, request); }));
   }
 
   std::unique_ptr<AgentSteps> step_canvases(Canvases canvases, const std::string& sampling,
@@ -239,11 +248,20 @@ class Agent {
         computed([&] { return saccade::gradients(*task_, flat(weights_), request, workers_); })));
   }
 
-  /// Returns the agent set up for recording: looking at the canvases, or at test scenes if there
-  /// are none.
-  RecordedAgent filmed(const std::string& name, const std::optional<Canvases>& canvases,
+  /// Returns its task with what `on` has; null if that is no other.
+  std::unique_ptr<const TestedTask> tested_task(const TestedOn& on) const {
+    if (on.scenes.empty()) return nullptr;
+    auto other = std::make_unique<const TestedTask>(task_->config, on, &shared_datasets());
+    check_same_agent(*task_, other->task);
+    return other;
+  }
+
+  /// Returns the agent set up for recording: looking at the canvases, or at test scenes of `task`
+  /// if there are none.
+  RecordedAgent filmed(const std::string& name, const Task& task,
+                       const std::optional<Canvases>& canvases,
                        const EvaluationConfig& evaluation) const {
-    RecordedAgent agent{name, *task_, flat(weights_), Split::test, evaluation};
+    RecordedAgent agent{name, task, flat(weights_), Split::test, evaluation};
     if (canvases) {
       agent.environments = environments_of(*canvases);
       agent.judged = !canvases->labels.empty();
@@ -263,13 +281,15 @@ class Agent {
     loaded_ = weights_;
   }
 
-  KeptFacts facts(bool canvases) const {
-    const bool digits = task_->kind.has_digits, moves = task_->kind.moves();
-    return {.canvases = canvases && task_->model.canvas().pixels() > 0,
-            .boxes = digits  ? task_->config.scene.num_digits
-                     : moves ? 1
-                             : 0,
-            .moves = moves};
+  static KeptFacts facts_of(const Task& task, bool canvases) {
+    const TaskKind& kind = task.kind;
+    return {.canvases = canvases && task.model.canvas().pixels() > 0,
+            .boxes = kind.gives_glimpses ? 0
+                     : kind.has_digits   ? task.config.scene.num_digits
+                     : kind.is_own       ? kMaxDigits
+                     : kind.moves()      ? 1
+                                         : 0,
+            .moves = kind.moves()};
   }
 
   AnswerSpec answer_spec() const {
@@ -296,10 +316,19 @@ class Agent {
     };
   }
 
-  nb::dict play_in(const EnvironmentFactory& environments, const PlayRequest& request) {
-    return to_dict(computed([&] {
-      return play(task_->model, flat(weights_), environments, request, workers_).take();
-    }));
+  /// Of episodes that are played. Canvases are (..., channels, rows, cols).
+  std::vector<NpzArray> arrays_of(const Task& task, const EnvironmentFactory& environments,
+                                  const PlayRequest& request) {
+    std::vector<NpzArray> arrays =
+        play(task.model, flat(weights_), environments, request, workers_).take();
+    const CanvasSize size = task.model.canvas();
+    for (NpzArray& array : arrays)
+      if (array.name == "canvases") {
+        array.shape.pop_back();
+        for (const int side : {size.channels, size.rows, size.cols})
+          array.shape.push_back(static_cast<std::size_t>(side));
+      }
+    return arrays;
   }
 
   nb::dict saliency_in(const EnvironmentFactory& environments, int scenes, std::uint64_t seed,
@@ -331,29 +360,34 @@ Canvases canvases_of(const Pixels& pixels, const std::optional<Labels>& labels) 
 void record(const std::vector<Agent*>& agents, const std::vector<std::string>& names,
             const std::string& target, const std::optional<Pixels>& images,
             const std::optional<Labels>& labels, int scenes, std::optional<std::uint64_t> seed,
-            double fps, bool force, std::optional<double> stop, int threads) {
+            double fps, bool force, std::optional<double> stop, int threads,
+            const SceneOverrides& other_scenes, nb::handle own_parts) {
   require_allowed_threads(threads);
-  const Task& first = agents.front()->task();
   std::optional<Canvases> canvases;
   if (images) canvases = canvases_of(*images, labels);
-  EvaluationConfig evaluation = first.config.evaluation;
-  evaluation.seed = seed.value_or(evaluation.seed);
-  std::vector<RecordedAgent> filmed;
-  for (std::size_t i = 0; i < agents.size(); ++i) {
-    const Task& task = agents[i]->task();
-    const std::string why =
-        task_difference(first.config, first.digits.checksums, task.config, task.digits.checksums);
-    if (!canvases && !why.empty())
-      throw InputError(
-          fmt::format("agents: {}; agents side by side need the same scenes, or images", why));
-    filmed.push_back(agents[i]->filmed(names[i], canvases, evaluation));
-  }
+  const PythonParts own(own_parts);
   require_threads();
   compute_until_stopped([&] {
+    std::vector<std::unique_ptr<const TestedTask>> others;
+    std::vector<RecordedAgent> filmed;
+    for (const Agent* agent : agents) {
+      others.push_back(agent->tested_task(
+          {.scenes = other_scenes, .test_scenes = scenes, .draws = 1, .own = own.get()}));
+      const Task& task = others.back() ? others.back()->task : agent->task();
+      EvaluationConfig evaluation = filmed.empty() ? task.config.evaluation : filmed[0].evaluation;
+      evaluation.seed = seed.value_or(evaluation.seed);
+      filmed.push_back(agent->filmed(names[filmed.size()], task, canvases, evaluation));
+      const Task& first = filmed[0].task;
+      const std::string why =
+          task_difference(first.config, first.digits.checksums, task.config, task.digits.checksums);
+      if (!canvases && !why.empty())
+        throw InputError(
+            fmt::format("agents: {}; agents side by side need the same scenes, or images", why));
+    }
     write_recording(filmed, {.target = target,
                              .force = force,
                              .scenes = scenes,
-                             .seed = evaluation.seed,
+                             .seed = filmed[0].evaluation.seed,
                              .stop = stop,
                              .fps = fps,
                              .threads = threads});
@@ -404,11 +438,15 @@ void bind_agents(nb::module_& m) {
       .def(
           "play_scenes",
           [](Agent& agent, int scenes, const std::string& split, const std::string& sampling,
-             std::optional<std::uint64_t> seed, int pass, int beam, bool canvases) {
-            return agent.play_scenes(scenes, split_named(split), sampling, seed, pass, beam,
-                                     canvases);
+             std::optional<std::uint64_t> seed, int pass, int beam, bool canvases,
+             const SceneOverrides& other_scenes, nb::handle own_parts) {
+            const PythonParts own(own_parts);
+            return agent.play_scenes(
+                {.scenes = other_scenes, .test_scenes = scenes, .draws = 1, .own = own.get()},
+                scenes, split_named(split), sampling, seed, pass, beam, canvases);
           },
-          "scenes"_a, "split"_a, "readout"_a, "seed"_a.none(), "sample"_a, "beam"_a, "canvases"_a)
+          "scenes"_a, "split"_a, "readout"_a, "seed"_a.none(), "sample"_a, "beam"_a, "canvases"_a,
+          "other_scenes"_a, "own_parts"_a)
       .def(
           "play_canvases",
           [](Agent& agent, const Pixels& images, const std::optional<Labels>& labels,
@@ -439,7 +477,8 @@ void bind_agents(nb::module_& m) {
           },
           "images"_a, "step"_a.none());
   m.def("record", record, "agents"_a, "names"_a, "target"_a, "images"_a.none(), "labels"_a.none(),
-        "scenes"_a, "seed"_a.none(), "fps"_a, "force"_a, "stop"_a.none(), "threads"_a);
+        "scenes"_a, "seed"_a.none(), "fps"_a, "force"_a, "stop"_a.none(), "threads"_a,
+        "other_scenes"_a, "own_parts"_a);
 }
 
 }  // namespace saccade::python

@@ -212,14 +212,16 @@ void bind_runs(nb::module_& m) {
       [](std::vector<fs::path> folders, std::vector<std::string> tuned_by,
          const std::optional<fs::path>& out, bool force, const std::string& command,
          std::optional<double> stop_error, std::optional<double> stop_looks,
-         const SceneOverrides& other_scenes, int threads) {
+         const SceneOverrides& other_scenes, nb::handle own_parts, int threads) {
         require_some(folders);
         require_allowed_threads(threads);
+        const PythonParts own(own_parts);
         const CompareRequest request{.folders = std::move(folders),
                                      .out = out.value_or(fs::path()),
                                      .tuned_by = std::move(tuned_by),
                                      .stop_target = {.error = stop_error, .looks = stop_looks},
                                      .other_scenes = other_scenes,
+                                     .own = own.get(),
                                      .force = force,
                                      .command = command,
                                      .threads = threads};
@@ -227,7 +229,7 @@ void bind_runs(nb::module_& m) {
         return std::pair(to_python(to_json(compared.comparison)), compared.report);
       },
       "folders"_a, "tuned_by"_a, "out"_a.none(), "force"_a, "command"_a, "stop_error"_a.none(),
-      "stop_looks"_a.none(), "other_scenes"_a, "threads"_a,
+      "stop_looks"_a.none(), "other_scenes"_a, "own_parts"_a, "threads"_a,
       "`saccade compare --json`, and its report.");
   m.def(
       "comparison",

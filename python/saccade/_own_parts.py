@@ -6,12 +6,29 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from ._arguments import MAX_SCENES, as_integer
 from ._labelled import type_of
 from ._own_reward import OwnReward
 from ._own_scenes import Blocks, OwnScenes
 from ._own_world import OwnWorlds
 from ._saccade import InputError
-from ._settings import Settings
+from ._settings import Settings, as_overrides
+
+
+def own_or_number(
+    scenes: Any, episodes: int | None, default: int, images: Any
+) -> tuple[Any, int]:
+    """Of `scenes`, which are a user's own or a number: the own ones or None, and how many. Neither
+    these nor `episodes` go with images."""
+    for name, given in (("scenes", scenes), ("episodes", episodes)):
+        if given is not None and images is not None:
+            raise InputError(f"{name}: given together with images; allowed: one of the two")
+    if scenes is None or callable(getattr(scenes, "canvases", None)):
+        count = default if episodes is None else episodes
+        return scenes, as_integer("episodes", count, 1, MAX_SCENES)
+    if episodes is not None:
+        raise InputError("episodes: given together with a number of scenes; allowed: one of the two")
+    return None, as_integer("scenes", scenes, 1, MAX_SCENES)
 
 
 class OwnParts:
@@ -66,6 +83,16 @@ class OwnParts:
     def shows(self) -> bool:
         """Whether there are scenes or a world, instead of those of a configuration."""
         return self.blocks is not None or self.world is not None
+
+    def overrides(self, other_scenes: Settings | None = None) -> list[str]:
+        """The settings with which a trained agent is tested on them, or on `other_scenes`."""
+        if other_scenes and self.shows:
+            name = "world" if self.world is not None else "scenes"
+            raise InputError(f"other_scenes: given together with {name}; allowed: one of the two")
+        overrides = as_overrides("other_scenes", other_scenes)
+        for name, settings in self.settings.items():
+            overrides += as_overrides(name, settings)
+        return overrides
 
     def jobs(self, jobs: int) -> int:
         """The number of runs that may use them at once, of those asked for; 0: the default."""

@@ -21,7 +21,9 @@ from ._arguments import MAX_SCENES, as_flag, as_integer, as_path, as_seed
 from ._arrays import as_array
 from ._html import table
 from ._labelled import labelled
+from ._own_parts import OwnParts, own_or_number
 from ._saccade import InputError
+from .scenes import Scenes
 
 SamplingMode = Literal["deterministic", "sampled", "argmax"]
 FloatArray = npt.NDArray[np.float32]
@@ -72,7 +74,7 @@ class Rollout(Mapping[str, np.ndarray]):
       locations (N, T, 2): glimpse locations, (x, y) in [-1, 1]; for soft kinds the expectation;
         of agents with a zoom (N, T, 3), (x, y, u), where u = 1 is the widest
       glimpses (N, T, scales, channels, patch, patch): the pixels, in [0, 1]; for soft kinds the
-        weighted mean; None for agents that see the whole canvas
+        weighted mean; None for agents that see the whole canvas, and in a world of your own
       probabilities (N, T, C): the classes or actions after each glimpse; for a sequence (N, J, C),
         each symbol
       answers (N), (N, J), (N, T): the class, the symbols (padded with -1), or the actions
@@ -86,10 +88,10 @@ class Rollout(Mapping[str, np.ndarray]):
       log_probabilities (N, T): log pi of each location, as in REINFORCE (for points a density); 0
         for a glimpse that the network does not place; None for agents that do not sample locations
       baselines (N, T): b_t of the state before each glimpse; None if no baseline is learned from it
-      boxes (N, K, 4): for test scenes, the place of each digit in canvas pixels: x, y, width,
-        height, 0 if there is none; for moving objects (N, T, K, 4)
-      canvases (N, channels, rows, cols): for test scenes, if requested, the canvas in [0, 1]; for
-        moving objects (N, T, ...)
+      boxes (N, K, 4): for scenes, the place of each digit in canvas pixels: x, y, width, height, 0
+        if there is none; for moving objects (N, T, K, 4)
+      canvases (N, channels, rows, cols): for scenes, if requested, the canvas in [0, 1]; for moving
+        objects (N, T, ...)
       weights: the available attention weights by name: glimpse_weights (N, T, G) of the candidates
         of a grid, windows (N, T, 5), gate (N, T, F), hidden (N, hops, T), alignment (N, J, T), core
         (N, T, L, T)
@@ -461,7 +463,11 @@ class Agent:
         images: Any = None,
         *,
         labels: Any = None,
-        scenes: int | None = None,
+        scenes: int | Scenes | None = None,
+        episodes: int | None = None,
+        valid_scenes: Any = None,
+        test_scenes: Any = None,
+        world: Callable[[int], Any] | None = None,
         split: Literal["train", "valid", "test"] = "test",
         readout: SamplingMode = "deterministic",
         seed: int | None = None,
@@ -469,12 +475,17 @@ class Agent:
         beam: int = 1,
         canvases: bool = False,
     ) -> Rollout:
-        """Runs episodes on images, or on the first `scenes` of an evaluation.
+        """Runs episodes on images, on the first scenes of an evaluation, or on scenes or in a world
+        of your own.
 
         images, labels: images of the size of the canvas, with or without labels (classes or their
             names), as for saccade.train.
-        scenes: the number of scenes; by default that of the run's own evaluation.
-        split: the part of the data for `scenes`.
+        scenes: the number of scenes, by default that of the run's own evaluation; or your own
+            scenes, as for `train`: as the agent was trained on, or other ones that its network can
+            look at.
+        episodes: the number of scenes if they are your own, or in a world; by default likewise.
+        valid_scenes, test_scenes, world: as for `train`, likewise.
+        split: the part of the data, or of your own scenes, that is shown.
         readout: the sampling mode. `deterministic` takes the mean or the most probable location,
             and for soft kinds the expectation; `sampled` samples; `argmax` takes the most probable
             location, also for soft kinds.
@@ -486,16 +497,27 @@ class Agent:
         seed = None if seed is None else as_seed(seed)
         sample = as_integer("sample", sample, 0, 2**31 - 1)
         beam = as_integer("beam", beam, 1, 100)
+        own_scenes, count = own_or_number(scenes, episodes, self._facts["scenes"], images)
+        own = OwnParts(own_scenes, valid_scenes, test_scenes, world, images=images)
         if images is None:
             if labels is not None:
                 raise InputError("labels: given without images")
-            count = _scenes(self._facts["scenes"] if scenes is None else scenes)
-            played = self._agent.play_scenes(
-                count, split, readout, seed, sample, beam, as_flag("canvases", canvases)
-            )
+            with own.used("the rollout was stopped"):
+                played = self._agent.play_scenes(
+                    count,
+                    split,
+                    readout,
+                    seed,
+                    sample,
+                    beam,
+                    as_flag("canvases", canvases),
+                    own.overrides(),
+                    own,
+                )
+            if own.blocks is not None:  # as many boxes as the scene of most has
+                boxes = played["boxes"]
+                played["boxes"] = boxes[:, : (boxes[..., 2] > 0).sum(1).max()].copy()
             return self._rollout(played, known=True)
-        if scenes is not None:
-            raise InputError("scenes: given together with images; allowed: one of the two")
         pixels, classes = self._labelled(images, labels)
         known = classes is not None
         played = self._agent.play_canvases(pixels, classes, readout, seed or 0, sample, beam)
@@ -657,10 +679,6 @@ class Agent:
     def _rollout(self, arrays: dict[str, np.ndarray], *, known: bool) -> Rollout:
         if "glimpses" in arrays:
             arrays["glimpses"] = self._pictures(arrays["glimpses"])
-        if "canvases" in arrays:
-            rows, cols, channels = self.canvas
-            canvases = arrays["canvases"]
-            arrays["canvases"] = canvases.reshape(*canvases.shape[:-1], channels, rows, cols)
         if not known:
             for name in ("labels", "errors"):
                 arrays.pop(name, None)

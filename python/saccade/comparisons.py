@@ -13,7 +13,8 @@ from . import _saccade
 from ._arguments import as_integer, as_number
 from ._extras import extra
 from ._html import table
-from ._settings import Settings, as_called, as_overrides
+from ._own_parts import OwnParts
+from ._settings import Settings, as_called
 
 if TYPE_CHECKING:
     import pandas
@@ -70,6 +71,10 @@ def compare(
     stop_error: float | None = None,
     stop_looks: float | None = None,
     other_scenes: Settings | None = None,
+    scenes: Any = None,
+    valid_scenes: Any = None,
+    test_scenes: Any = None,
+    world: Callable[[int], Any] | None = None,
     threads: int = 0,
 ) -> Comparison:
     """Compares runs and writes tables, charts, a recording and a report, as `saccade compare` does.
@@ -78,13 +83,15 @@ def compare(
     tuned_by: keys that were tuned. Among runs that differ only in these keys, the one with the
         lowest validation error represents the variant.
     out: the folder to write; by default comparison/ in the given folder, or in the current folder
-        if several or other scenes are given.
+        if several or other scenes or a world are given.
     force: overwrite an older comparison; without it, an existing one is an InputError.
     stop_error: each agent that answers one class after several looks is also shown as it stops when
         it is surer than a threshold, which is chosen on the validation scenes: that of the fewest
         looks with at most this error, a share; by default the error of all looks,
     stop_looks: or that of the least error with at most so many mean looks.
     other_scenes: test every run again, on other scenes than it was trained on, as `evaluate` does.
+    scenes, valid_scenes, test_scenes, world: as for `train`: test every run again, likewise, on your
+        own, and record the agents on these scenes.
     threads: the number of threads; 0 for all processors. The results do not depend on it.
     """
     paths = [Path(folder) for folder in folders]
@@ -92,6 +99,7 @@ def compare(
         None if value is None else as_number(name, value)
         for name, value in (("stop_error", stop_error), ("stop_looks", stop_looks))
     )
+    own = OwnParts(scenes, valid_scenes, test_scenes, world)
     command = as_called(
         "compare",
         *paths,
@@ -100,20 +108,23 @@ def compare(
         stop_error=error,
         stop_looks=looks,
         other_scenes=other_scenes,
+        **own.named,
     )
     there = None if out is None else Path(out)
-    scenes = as_overrides("other_scenes", other_scenes)
-    document, report = _saccade.compare(
-        paths,
-        _keys(tuned_by),
-        there,
-        force,
-        command,
-        error,
-        looks,
-        scenes,
-        as_integer("threads", threads, 0, 1024),
-    )
+    overrides = own.overrides(other_scenes)
+    with own.used("the comparison was stopped"):
+        document, report = _saccade.compare(
+            paths,
+            _keys(tuned_by),
+            there,
+            force,
+            command,
+            error,
+            looks,
+            overrides,
+            own,
+            as_integer("threads", threads, 0, 1024),
+        )
     return Comparison(document, report)
 
 

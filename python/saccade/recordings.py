@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 
 from . import _saccade
-from ._arguments import MAX_SCENES, as_integer, as_number, as_seed
+from ._arguments import as_integer, as_number, as_seed
+from ._own_parts import OwnParts, own_or_number
 from ._saccade import InputError
 from .agents import Agent, load
+from .scenes import Scenes
 
 AnyAgent = str | os.PathLike[str]  # an Agent is path-like
 
@@ -24,7 +26,10 @@ def record(
     images: Any = None,
     *,
     labels: Any = None,
-    scenes: int = 4,
+    scenes: int | Scenes | None = None,
+    episodes: int | None = None,
+    valid_scenes: Any = None,
+    test_scenes: Any = None,
     names: Sequence[str] | None = None,
     seed: int | None = None,
     fps: float = 3.0,
@@ -35,7 +40,11 @@ def record(
     Nothing is drawn until the recording is shown or saved.
 
     agents: one or several Agents, Runs, folders, checkpoints or names, as for `load`.
-    images, labels: as for Agent.rollout; by default the first `scenes` of the test.
+    images, labels: as for Agent.rollout; by default scenes of the test.
+    scenes: the number of scenes, by default 4; or your own scenes, as for `train`: as the agents
+        were trained on, or other ones that their networks can look at.
+    episodes: the number of scenes if they are your own, by default 4.
+    valid_scenes, test_scenes: as for `train`. Test scenes are recorded.
     names: one per agent; by default the names of the folders.
     seed: the seed of the scenes; by default evaluation.seed.
     fps: glimpses per second.
@@ -54,12 +63,15 @@ def record(
         raise InputError(f"names: {len(names)} for {len(players)} agents")
     if labels is not None and images is None:
         raise InputError("labels: given without images")
+    shown, count = own_or_number(scenes, episodes, 4, images)
+    own = OwnParts(shown, valid_scenes, test_scenes, images=images)
     pixels, classes = (None, None) if images is None else players[0]._labelled(images, labels)
-    count = as_integer("scenes", scenes, 1, MAX_SCENES) if pixels is None else len(pixels)
+    if pixels is not None:
+        count = len(pixels)
     drawn = None if seed is None else as_seed(seed)
     until = None if stop is None else as_number("stop", stop)
     return Recording(
-        players, list(names), pixels, classes, count, drawn, as_number("fps", fps), until, workers
+        players, list(names), pixels, classes, count, drawn, as_number("fps", fps), until, workers, own
     )
 
 
@@ -77,28 +89,32 @@ class Recording:
         fps: float,
         stop: float | None,
         threads: int,
+        own: OwnParts,
     ) -> None:
         self._agents, self._names = agents, names
         self._images, self._labels = images, labels
         self._scenes, self._seed, self._fps, self._stop = scenes, seed, fps, stop
-        self._threads = threads
+        self._threads, self._own = threads, own
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> pathlib.Path:
         """Writes a video (.gif; .mp4 if there is an H.264 encoder) or a contact sheet of scenes x
         glimpses (.png), and returns its path. An existing file is an error unless `force`."""
-        _saccade.record(
-            [agent._agent for agent in self._agents],
-            self._names,
-            os.fspath(path),
-            self._images,
-            self._labels,
-            self._scenes,
-            self._seed,
-            self._fps,
-            force,
-            self._stop,
-            self._threads,
-        )
+        with self._own.used("the recording was stopped"):
+            _saccade.record(
+                [agent._agent for agent in self._agents],
+                self._names,
+                os.fspath(path),
+                self._images,
+                self._labels,
+                self._scenes,
+                self._seed,
+                self._fps,
+                force,
+                self._stop,
+                self._threads,
+                self._own.overrides(),
+                self._own,
+            )
         return pathlib.Path(path)
 
     def gif(self) -> bytes:

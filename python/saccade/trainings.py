@@ -13,8 +13,7 @@ from ._images import keep_images
 from ._labelled import kind_of
 from ._listening import Listener, log
 from ._own_parts import OwnParts
-from ._saccade import InputError
-from ._settings import Config, Settings, as_called, as_overrides, experiment, with_seed
+from ._settings import Config, Settings, as_called, experiment, with_seed
 from ._training import Row, Training, as_listening
 from .runs import PathLike, Run, Study
 from .sinks import Sink
@@ -208,12 +207,7 @@ def evaluate(
         for name, value in (("stop", stop), ("stop_error", stop_error), ("stop_looks", stop_looks))
     )
     own = OwnParts(scenes, valid_scenes, test_scenes, world)
-    if other_scenes and own.shows:
-        name = "world" if world is not None else "scenes"
-        raise InputError(f"other_scenes: given together with {name}; allowed: one of the two")
-    overrides = as_overrides("other_scenes", other_scenes)
-    for name, settings in own.settings.items():
-        overrides += as_overrides(name, settings)
+    overrides = own.overrides(other_scenes)
     with own.used("the test was stopped"):
         figures: dict[str, Any] = _saccade.evaluate(
             Path(run),
