@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,18 +22,28 @@ FIRST_VALID, FIRST_TEST = 2**61, 2**62
 _HELD_OUT = 6  # one in so many is for validation, and as many for the test
 
 
+# By the identity of a user's object, as long as Blocks keep it and its lock.
+_locks: weakref.WeakValueDictionary[int, threading.Lock] = weakref.WeakValueDictionary()
+_locks_guard = threading.Lock()
+
+
+def _lock_of(user_object: object) -> threading.Lock:
+    """The lock of a user's object, which is called by one thread at a time: it may have a state, as a
+    generator has. The caller keeps both."""
+    with _locks_guard:
+        return _locks.setdefault(id(user_object), threading.Lock())
+
+
 class Blocks:
     """The scenes of one split. Called with numbers (N), returns canvases (N, rows, cols, channels)
     as uint8, labels (N) and boxes (N, K, 4) as int64, contiguous."""
-
-    # A user's objects are called one at a time: they may have a state, as a generator has.
-    _lock = threading.Lock()
 
     def __init__(self, name: str, scenes: Scenes, numbers: Numbers | None = None, first: int = 0) -> None:
         """numbers: those of the object's scenes that are shown; by default all, from `first` on."""
         self.name = name
         self.error: BaseException | None = None  # raised by the user's object
         self._scenes = scenes
+        self._lock = _lock_of(getattr(scenes, "made_of", scenes))
         self._numbers = numbers
         self._first = first
         self._shape: tuple[int, ...] | None = None  # of a canvas: rows, cols, channels

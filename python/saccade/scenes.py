@@ -43,7 +43,8 @@ class Scenes(Protocol):
         A scene depends on its number alone, so that a run has the same bytes with any number of
         threads, and after it was stopped and resumed: draw with `numpy.random.default_rng([seed,
         index])`, not from a generator that goes on. It is called with whole blocks, ahead of time,
-        by a thread of its own, one call at a time.
+        by a thread of its own. One object is called by one thread at a time, also if several
+        trainings share it; different objects may be called at once.
         """
         ...
 
@@ -81,13 +82,13 @@ def from_arrays(
 class _DatasetScenes:
     def __init__(self, dataset: Any, class_names: list[str]) -> None:
         self.class_names = class_names
-        self._dataset = dataset
+        self.made_of = dataset  # which is called by one thread at a time, whoever else reads it
 
     def __len__(self) -> int:
-        return len(self._dataset)
+        return len(self.made_of)
 
     def canvases(self, indices: npt.NDArray[np.int64]) -> Made:
-        return _stacked((self._dataset[int(index)] for index in indices), self.class_names)
+        return _stacked((self.made_of[int(index)] for index in indices), self.class_names)
 
 
 def from_dataset(dataset: Any, *, class_names: Sequence[str] | None = None) -> Scenes:
