@@ -101,7 +101,7 @@ void PageServer::Parts::handle(const httplib::Request& request, httplib::Respons
     std::optional<PageReply> found;
     if (below.find('\0') == std::string::npos) found = answer(below);
     if (!found) return reply_with(reply, 404, "Not found");
-    reply.status = 200;
+    // The library sets the status: 206 for a part that was asked for, as players of films do.
     reply.set_content(found->bytes, found->media_type);
   } catch (const std::exception& error) {
     reply_with(reply, 500, printable(abridged_message(error.what())));

@@ -24,14 +24,15 @@ struct HttpReply {
 };
 
 // Asks a server on this machine, byte by byte as given: no library corrects the path.
-HttpReply reply_to(int port, const std::string& path, const std::string& method = "GET") {
+HttpReply reply_to(int port, const std::string& path, const std::string& method = "GET",
+                   const std::string& fields = "") {
   const int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   address.sin_port = htons(static_cast<std::uint16_t>(port));
   REQUIRE(connect(connection, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
-  const std::string request = method + " " + path + " HTTP/1.1\r\nHost: here\r\n\r\n";
+  const std::string request = method + " " + path + " HTTP/1.1\r\nHost: here\r\n" + fields + "\r\n";
   REQUIRE(send(connection, request.data(), request.size(), MSG_NOSIGNAL) ==
           static_cast<ssize_t>(request.size()));
   std::string text;
@@ -111,6 +112,11 @@ TEST_CASE("watch shows curves, the last recording and how runs stand, and change
   CHECK(shown.status == 200);
   CHECK(contains(shown.head, "Content-Type: image/gif"));
   CHECK(shown.body == bytes_of(tiny.done / "recordings/episodes-192.gif"));
+  // A player of films asks for parts, and takes them for the whole unless the status says so.
+  const HttpReply some =
+      reply_to(watching.port, watching.root + film, "GET", "Range: bytes=3-5\r\n");
+  CHECK(some.status == 206);
+  CHECK(some.body == shown.body.substr(3, 3));
   CHECK(contains(watching.get("watch.js").head, "Content-Type: text/javascript"));
   CHECK(contents(tiny.path) == before);
 }
