@@ -24,6 +24,13 @@ std::string fault_of_natural_number(const std::string& text) {
   return natural ? "" : fmt::format("'{}'; allowed: an integer from 0 on", text);
 }
 
+// The library would take an empty text for an option that is not given.
+std::string fault_of_number(const std::string& text) {
+  std::string number = text;
+  const bool fits = !text.empty() && CLI::Number(number).empty();
+  return fits ? "" : fmt::format("'{}'; allowed: a number", text);
+}
+
 std::string fault_of_text(const std::string& text) {
   return text.empty() ? "''; allowed: anything but nothing" : "";
 }
@@ -42,6 +49,9 @@ void add(CLI::App& app, const Option& option) {
           using Value = std::remove_pointer_t<decltype(value)>;
           if constexpr (std::is_same_v<Value, std::optional<std::uint64_t>>)
             added->check(fault_of_natural_number);
+          if constexpr (std::is_same_v<Value, double> ||
+                        std::is_same_v<Value, std::optional<double>>)
+            added->check(fault_of_number);
           if constexpr (std::is_same_v<Value, std::string> ||
                         std::is_same_v<Value, std::filesystem::path>)
             added->check(fault_of_text);
@@ -76,9 +86,9 @@ std::string option_fault(const CLI::App& command, const std::string& word) {
 
 // Names used by other programs.
 constexpr std::pair<const char*, const char*> kOtherNames[] = {
-    {"train", "run"},    {"fit", "run"},          {"test", "eval"},    {"evaluate", "eval"},
-    {"film", "record"},  {"video", "record"},     {"watch", "record"}, {"report", "compare"},
-    {"plot", "compare"}, {"download", "data"},    {"speed", "bench"},  {"list", "presets"},
+    {"train", "run"},    {"fit", "run"},          {"test", "eval"},   {"evaluate", "eval"},
+    {"film", "record"},  {"video", "record"},     {"serve", "watch"}, {"report", "compare"},
+    {"plot", "compare"}, {"download", "data"},    {"speed", "bench"}, {"list", "presets"},
     {"sweep", "run"},    {"explain", "saliency"}, {"manual", "man"}};
 
 std::optional<std::string> meant_command(const std::string& word,

@@ -50,7 +50,11 @@ TEST_CASE("bad usage is refused with one message and exit code 2") {
     check({"record", "out", "--out", "x.gif", "--seed", seed}, fmt::format("--seed: '{}'", seed));
   check({"compare"}, "folders is required");
   check({"bench", "tiny.yaml", "--seconds", "0"}, "--seconds 0: allowed: ");
-  check({"bench", "tiny.yaml", "--seconds", "long"}, "Could not convert: --seconds = long");
+  check({"bench", "tiny.yaml", "--seconds", "long"}, "--seconds: 'long'; allowed: a number");
+  for (const char* option : {"--stop", "--stop-error", "--stop-looks"})
+    for (const char* number : {"", "much", "0.5x"})
+      check({"eval", "out", option, number},
+            fmt::format("{}: '{}'; allowed: a number", option, number));
   CHECK(contents(tiny.path) == before);
 }
 
