@@ -85,7 +85,8 @@ const SceneFacts& Player::show(std::uint64_t number, std::uint64_t seed, const S
                                        .seed = seed,
                                        .episodes = 1,
                                        .rollouts = 1,
-                                       .scenes = digit_order ? all : std::max(1, all - 1)});
+                                       // Fewer scenes than show every digit are shuffled.
+                                       .scenes = digit_order ? all : 1});
   scenes->reset(number);
   std::vector<float> pixels(canvas_.size());
   scenes->view(
@@ -149,7 +150,7 @@ const std::vector<NpzArray>& Player::play(const PlayOptions& options) {
   for (NpzArray& array : arrays_) array.shape.erase(array.shape.begin());  // there is one scene
   if (model.look().looks && model.look().num_candidates == 0 && !model.look().frame)
     arrays_.push_back(rows_of("means", rollout_.look->decisions));
-  if (model.answer().classifies) {
+  if (model.answer().classifies || model.answer().stops) {
     arrays_.push_back(float_array("sureness", {static_cast<std::size_t>(model.num_glimpses())}));
     for (int t = 0; t < model.num_glimpses(); ++t)
       floats(arrays_.back())[t] = rollout_.answer->sureness(t, 0);
