@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -18,6 +19,7 @@
 #include "experiments/files/shipped.h"
 #include "experiments/runs/run_folder.h"
 #include "experiments/runs/trained.h"
+#include "experiments/task/task.h"
 
 namespace saccade {
 namespace {
@@ -40,14 +42,32 @@ Config config_of(const Checkpoint& checkpoint, const std::string& origin) {
   return config;
 }
 
+// Throws InputError if the agent's network does not fit scenes of these digits.
+void check_fits(const Config& config, const std::shared_ptr<const Digits>& digits,
+                const Checkpoint& checkpoint) {
+  const Task task(config, digits);
+  Tensor<1> weights = zeros<1>(task.model.layout().size());
+  checkpoint.restore_averaged(weights, task.model.layout());
+}
+
 // Loads the agent's own digits or, if they are not here, synthetic ones, which `config` then says.
-Digits digits_for(DataConfig& config) {
+std::shared_ptr<const Digits> digits_for(Config& config, const Checkpoint& checkpoint,
+                                         const fs::path& agent) {
+  std::string why = "--web: " + agent.string() + ": ";
+  std::shared_ptr<const Digits> digits;
   try {
-    return load_digits(config);
-  } catch (const InputError&) {
-    config = {.source = "synthetic"};
-    return load_digits(config);
+    digits = std::make_shared<Digits>(load_digits(config.data));
+  } catch (const InputError& error) {
+    why += fmt::format("{}; synthetic digits do not fit it: ", error.what());
+    config.data = {.source = "synthetic"};
+    digits = std::make_shared<Digits>(load_digits(config.data));
   }
+  try {
+    check_fits(config, digits, checkpoint);
+  } catch (const InputError& error) {
+    throw InputError(why + error.what());
+  }
+  return digits;
 }
 
 // Test digits from all over the set: images, then a byte for each label.
@@ -94,13 +114,13 @@ std::string add_agent(Files& files, const fs::path& agent, const fs::path& scrat
   const Checkpoint checkpoint(find_checkpoint(agent));
   Config config = config_of(checkpoint, agent.string());
   const std::string name = new_name(files, agent, config);
-  const Digits digits = digits_for(config.data);
-  const Dataset& set = digits.test;
+  const std::shared_ptr<const Digits> digits = digits_for(config, checkpoint, agent);
+  const Dataset& set = digits->test;
   const int count = std::min(kDigits, set.size());
   nlohmann::json about = {{"name", name},
                           {"digits", config.data.source},
                           {"settings", nlohmann::json::parse(to_json(world_settings(config)))},
-                          {"class_names", digits.class_names},
+                          {"class_names", digits->class_names},
                           {"shape", {count, set.rows(), set.cols(), set.channels()}}};
   about.update(figures_of(agent));
   const fs::path weights = scratch / (name + ".safetensors");

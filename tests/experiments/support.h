@@ -119,6 +119,9 @@ inline const Overrides kCatchTask = {"scene.kind=catch", "scene.num_distractors=
 inline const Overrides kWordTask = {"scene.kind=digits_to_words", "scene.num_distractors=0",
                                     "scene.max_number=99", "attention.glimpse.kind=whole",
                                     "attention.hidden.kind=attend"};
+inline const Overrides kSequenceTask = {"scene.kind=transcribe", "scene.canvas=[13, 40]",
+                                        "scene.num_digits=2", "attention.hidden.kind=attend",
+                                        "decoder.hidden_size=5"};
 
 /// A folder with digits in data/ and tiny_yaml() as tiny.yaml.
 struct TinyExperiment : TemporaryFolder {

@@ -1,46 +1,24 @@
-// The web page and its module. Both need a build of the preset web; the numbers also need node, the
-// page chromium.
+// The web page. It needs a build of the preset web, and to be played with node and chromium.
 #include <zlib.h>
 
-#include <cstdlib>
 #include <cstring>
 
 #include "agent/learning/checkpoint.h"
 #include "experiments/config/settings_json.h"
-#include "experiments/evaluation/play.h"
 #include "experiments/export/agent_file.h"
 #include "experiments/export/web_page.h"
 #include "experiments/files/shipped.h"
-#include "experiments/runs/trained.h"
+#include "tests/env/photo_files.h"
 #include "tests/experiments/browser.h"
 #include "tests/experiments/config_messages.h"
 #include "tests/experiments/node.h"
+#include "tests/experiments/web_module.h"
 
 namespace saccade {
 namespace {
 
-// Scenes of each agent whose numbers are compared. SACCADE_PAGE_SCENES sets the number.
-int recorded_scenes() {
-  const char* given = std::getenv("SACCADE_PAGE_SCENES");
-  return given == nullptr ? 100 : std::stoi(given);
-}
-
-constexpr int kOwnScenes = 10;
-
-// Whether a test of the page is skipped, which it then says.
-bool skipped_without_module(const std::string& test) {
-  if (!shipped_page().empty()) return false;
-  MESSAGE("skipped: '" << test << "' needs the module (scripts/install-deps --web, make web)");
-  return true;
-}
-
 std::string page_fault(const WebPageRequest& request) {
   return message_of<InputError>([&] { write_web_page(request); });
-}
-
-std::vector<fs::path> all_agents() {
-  const Names names = shipped_agents();
-  return {names.begin(), names.end()};
 }
 
 // ---- Settings as JSON ----
@@ -101,72 +79,21 @@ TEST_CASE("export --web refuses what it cannot write before writing anything") {
   CHECK(fs::is_empty(folder.path));
 }
 
-// Writes arrays as files of 32-bit numbers, and what they are.
-void record_arrays(const fs::path& folder, const std::string& agent,
-                   const std::vector<NpzArray>& arrays) {
-  nlohmann::json about;
-  for (const NpzArray& array : arrays)
-    std::visit(
-        [&](const auto& values) {
-          using T = typename std::decay_t<decltype(values)>::value_type;
-          about[array.name] = {{"shape", array.shape},
-                               {"type", std::is_same_v<T, float> ? "float32" : "int32"}};
-          put_bytes(folder / (agent + "." + array.name),
-                    {reinterpret_cast<const char*>(values.data()), sizeof(T) * values.size()});
-        },
-        array.values);
-  put_bytes(folder / (agent + ".json"), about.dump());
-}
-
-// An exported agent: what its file says of the parts, and the bytes after that.
-struct ExportedAgent {
-  ExportedAgent(const fs::path& page, const std::string& agent) {
-    const std::string file = bytes_of(page / "agents" / (agent + ".agent"));
-    REQUIRE(file.starts_with("SACCADE1"));
-    std::uint32_t length = 0;
-    std::memcpy(&length, &file[8], sizeof length);
-    said = nlohmann::json::parse(file.substr(12, length));
-    parts = file.substr(12 + length);
-  }
-  std::string digits() const {
-    return parts.substr(parts.size() - said.at("digits").get<std::size_t>());
-  }
-
-  nlohmann::json said;
-  std::string parts;
-};
-
-// The digits of an exported page, as the module makes scenes of them.
-std::shared_ptr<Digits> exported_digits(const fs::path& page, const std::string& agent) {
-  const ExportedAgent exported(page, agent);
-  const nlohmann::json about = exported.said.at("about");
-  const std::string bytes = exported.digits();
-  const auto shape = about.at("shape").get<std::array<std::size_t, 4>>();
-  auto digits = std::make_shared<Digits>();
-  digits->class_names = about.at("class_names").get<Names>();
-  Dataset& set = digits->test;
-  set.classes = static_cast<int>(digits->class_names.size());
-  set.images.resize(shape);
-  set.labels.resize({shape[0]});
-  std::copy_n(bytes.begin(), set.images.size(), set.images.begin());
-  std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(set.images.size()), shape[0],
-              set.labels.begin());
-  digits->train = set;
-  return digits;
-}
-
-NpzArray exported_scenes(const Config& config, const fs::path& page, const std::string& agent) {
-  const World world(config, std::shared_ptr<const Digits>(exported_digits(page, agent)));
-  EvaluationConfig evaluation = config.evaluation;
-  evaluation.seed = 5;
-  evaluation.scenes = 1;  // their digits are shuffled, as those of the module
-  const auto environment = world.environments(Split::test, evaluation)(kOwnScenes, 1);
-  const int pixels = environment->canvas().pixels();
-  NpzArray scenes = float_array("scenes", {kOwnScenes, static_cast<std::size_t>(pixels)});
-  environment->reset(0);
-  environment->view(
-      {std::get<std::vector<float>>(scenes.values).data(), kOwnScenes, pixels, pixels});
-  return scenes;
+TEST_CASE("export --web refuses an agent that no digits of this machine fit") {
+  if (skipped_without_module("export --web refuses an agent that no digits of this machine fit"))
+    return;
+  const TinyExperiment tiny;
+  const fs::path colour = tiny.path / "colour", page = tiny.path / "page";
+  fs::create_directory(colour);
+  write_svhn(colour, 60);
+  const fs::path run = tiny.train(
+      "run", {"data.source=svhn", "data.path=" + colour.string(), "scene.canvas=[40, 40]"});
+  write_web_page({{run}, tiny.path / "fits"});
+  fs::remove_all(colour);
+  check_contains(page_fault({{run}, page}),
+                 {"--web: " + run.string() + ": ", colour.string(),
+                  "; synthetic digits do not fit it: ", "but this model has"});
+  CHECK_FALSE(fs::exists(page));
 }
 
 TEST_CASE("an agent's file has the bytes of its weights in another order") {
@@ -182,26 +109,6 @@ TEST_CASE("an agent's file has the bytes of its weights in another order") {
   CHECK(agent_file({}, checkpoint, Precision::half, "").ends_with("{}24bd13ac"));
   CHECK_THROWS_AS(agent_file({}, checkpoint + "x", Precision::single, ""), std::logic_error);
   CHECK_THROWS_AS(agent_file({}, "short", Precision::single, ""), std::logic_error);
-}
-
-TEST_CASE("the module of a page has the numbers of the program, agent by agent") {
-  const char* name = "the module of a page has the numbers of the program";
-  if (skipped_without_module(name) || skipped_without_node(name)) return;
-  TemporaryFolder folder;
-  const fs::path page = folder.path / "page", recorded = folder.path / "recorded";
-  write_web_page({all_agents(), page});
-  fs::create_directories(recorded);
-  Workers workers(1);
-  for (const std::string& agent : shipped_agents()) {
-    const Trained trained(agent, {.data = "synthetic"});
-    std::vector<NpzArray> arrays =
-        play(trained.task.model, flat(trained.weights), trained.task.environments(Split::test),
-             {.scenes = recorded_scenes(), .facts = {.canvases = true}}, workers)
-            .take();
-    arrays.push_back(exported_scenes(trained.task.config, page, agent));
-    record_arrays(recorded, agent, arrays);
-  }
-  run_node(folder.path, "web_numbers.mjs", {page.string(), recorded.string()});
 }
 
 // The bytes of all files below a folder, each deflated as servers send them.
@@ -257,6 +164,21 @@ TEST_CASE("a page is played with in a browser, from a folder and from one file")
   play_page({fs::path("cluttered60"), fs::path("soft60")}, /*single=*/false);
   play_page({fs::path("transcribe")}, /*single=*/true);
   play_page({fs::path("quickstart"), fs::path("quickstart_soft")}, /*single=*/true);
+}
+
+TEST_CASE("a page shows looks as wide as they are, and agents that stop by themselves") {
+  const char* name = "a page shows looks as wide as they are";
+  if (skipped_without_module(name) || skipped_without_node(name) || skipped_without_browser(name))
+    return;
+  const TinyExperiment tiny;
+  const Names few = {"attention.glimpse.num_glimpses=4", "attention.glimpse.stop=sampled"};
+  const fs::path wide = tiny.train("wide", with(few, {"attention.glimpse.zoom={from: 1, to: 2.5}",
+                                                      "attention.glimpse.moves=relative"}));
+  play_page({wide}, /*single=*/false);
+  const fs::path places =
+      tiny.train("places", with(few, {"attention.glimpse.kind=hard_categorical"}));
+  const fs::path spelling = tiny.train("spelling", with(few, kSequenceTask));
+  play_page({places, spelling}, /*single=*/true);
 }
 
 }  // namespace

@@ -46,12 +46,32 @@ async function answer(browser) {
   }
 }
 
+// What the first look shows is what lies in its box, of the width that its caption says.
+async function checkFirstLook(browser) {
+  const {shown, covered, side, caption} = await browser.see(`(() => {
+    const {agent, view, places, glimpses} = window.saccadePage.play;
+    const {patch} = agent.facts.retina, {rows, cols, canvas} = agent;
+    const [left, top, side] = view.square(places[0], 0).map((pixels) => pixels / view.scale);
+    // How much of pixel i lies between two edges.
+    const share = (i, begin) => Math.max(0, Math.min(i + 1, begin + side) - Math.max(i, begin));
+    let covered = 0;
+    for (let row = 0; row < rows; ++row)
+      for (let col = 0; col < cols; ++col)
+        covered += share(row, top) * share(col, left) * canvas[row * cols + col] / 255 / side ** 2;
+    const shown = glimpses[0].subarray(0, patch ** 2).reduce((sum, pixel) => sum + pixel, 0) / patch ** 2;
+    return {shown, covered, side, caption: document.querySelector('#play figcaption').textContent};
+  })()`);
+  assert.ok(Math.abs(shown - covered) < 1e-3, `a box of ${covered} shows ${shown}`);
+  assert.ok(Math.abs(parseFloat(caption) - side) <= 0.05, `${caption}, and the box has ${side}`);
+}
+
 async function playByPointer(browser) {
   const fog = await browser.see(colours('#play .scene'));
   await answer(browser);
   assert.equal(await browser.text('#play .status'), 'Look at least once.');
   await browser.point('#play .scene', 0.25, 0.75);
   assert.match(await browser.text('#play .status'), /looks? left\. Answer when you are sure\./);
+  await checkFirstLook(browser);
   const place = await browser.see('window.saccadePage.play.places[0]');
   assert.ok(Math.abs(place[0] + 0.5) < 0.02 && Math.abs(place[1] - 0.5) < 0.02, `looked at ${place}`);
   assert.ok(await browser.see(colours('#play .scene')) > fog, 'the scene stays dark');
@@ -71,16 +91,36 @@ async function playByPointer(browser) {
 async function playByKeys(browser) {
   assert.equal(await browser.see('document.activeElement.textContent'), 'Next scene');
   await browser.press('Enter');
+  if (await browser.see('window.saccadePage.play.agent.facts.zoom')) {
+    await browser.see(`document.querySelector('#play .slider input').focus()`);
+    await browser.press('Home');  // the closest
+  }
   await browser.see(`document.querySelector('#play .scene').focus()`);
   for (let i = 0; i < 4; ++i) await browser.press('ArrowLeft');
   await browser.press('ArrowDown');
   await browser.press('Enter');
   const place = await browser.see('window.saccadePage.play.places[0]');
   assert.ok(Math.abs(place[0] + 0.2) < 1e-6 && Math.abs(place[1] - 0.05) < 1e-6, `looked at ${place}`);
+  await checkFirstLook(browser);
   const looks = await browser.see('window.saccadePage.play.agent.facts.looks');
   for (let i = 0; i < looks; ++i) await browser.press('Enter');
   assert.equal(await browser.see('window.saccadePage.play.places.length'), looks);
   assert.equal(await browser.text('#play .status'), 'No look is left: what is it?');
+}
+
+// An agent that stops by itself does so where its own threshold says; others are asked by a slider.
+async function checkStops(browser, sentences) {
+  const agents = await browser.see(`window.saccadePage.watch.panels.map(({agent: {facts}, episode}) => ({
+    stops: facts.stops, classifies: facts.classifies, own: facts.stop_threshold,
+    sureness: Array.from(episode.arrays.sureness?.data ?? [])}))`);
+  const asked = agents.some(({stops, classifies}) => classifies && !stops);
+  assert.equal(await browser.see(`document.querySelectorAll('#watch .slider')[1].hidden`), !asked);
+  agents.forEach(({stops, classifies, own, sureness}, i) => {
+    assert.match(sentences[i], stops ? /stops by itself after/ : classifies ? /would stop after/ : /It says/);
+    if (!stops) return;
+    const first = sureness.findIndex((sure) => sure > own) + 1 || sureness.length;
+    assert.match(sentences[i], new RegExp(`after ${first} looks?`));
+  });
 }
 
 async function watch(browser) {
@@ -89,19 +129,24 @@ async function watch(browser) {
       `[...document.querySelectorAll('#watch .panel .status')].map((one) => one.textContent)`);
   const truths = (await said()).map((sentence) => sentence.match(/^It is (.*?)\./)[1]);
   assert.equal(new Set(truths).size, 1, 'agents see different scenes');
+  const shown = await browser.see(
+      `[...document.querySelectorAll('#watch .panel select')].map((one) => one.value)`);
+  assert.equal(new Set(shown).size, shown.length, 'one agent is there twice');
   await browser.point('#watch .controls button:nth-of-type(3)');  // a step
   assert.equal(await browser.text('#watch .controls .slider output'), '2');
   const sums = await browser.see(`[...document.querySelectorAll('#watch .bars')].map((bars) =>
     [...bars.querySelectorAll('.bar')].reduce((sum, bar) => sum + parseFloat(bar.style.width), 0))`);
   for (const sum of sums) assert.ok(Math.abs(sum - 100) < 0.1, `beliefs of ${sum} %`);
   assert.ok(await browser.see(colours('#watch .scene')) > 3);
-  if (sums.length > 0) {
+  await checkStops(browser, await said());
+  if (await browser.see(`document.querySelectorAll('#watch .slider:not([hidden])').length`) > 1) {
     const all = await browser.see('window.saccadePage.watch.looks()');
     await browser.see(`document.querySelectorAll('#watch .slider input')[1].focus()`);
     await browser.press('End');
-    for (const sentence of await said()) assert.ok(sentence.includes(`would stop after ${all} looks`), sentence);
+    const asked = async () => (await said()).filter((sentence) => /would stop/.test(sentence));
+    for (const sentence of await asked()) assert.ok(sentence.includes(`would stop after ${all} looks`), sentence);
     await browser.press('Home');
-    for (const sentence of await said()) assert.match(sentence, /would stop after \d looks?/);
+    for (const sentence of await asked()) assert.match(sentence, /would stop after \d looks?/);
   }
   await browser.point('#watch .primary');
   await browser.until(`document.querySelector('#watch .controls .slider output').textContent !== '2'`);

@@ -1,4 +1,4 @@
-// Compares what the module computes with what the program recorded (test_web_page.cpp):
+// Compares what the module computes with what the program recorded (test_web_numbers.cpp):
 //   node web_numbers.mjs PAGE RECORDED
 // PAGE is a folder of `saccade export --web`. RECORDED has <agent>.json, which names arrays with
 // their shapes, and a file of 32-bit numbers for each. Prints the largest differences, a look's time, and ends

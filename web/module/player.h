@@ -52,7 +52,8 @@ class Player {
   /// An episode on the canvas. The arrays are those of AttentionWeights without the dimension of
   /// scenes, with everything kept, and
   ///   means (T, A)      points: where each look was meant to go, before the spread; A = L
-  ///   sureness (T)      what is compared with a threshold to stop after each look, of one class
+  ///   sureness (T)      what is compared with a threshold to stop after each look; of one class,
+  ///                     and of sequences of an agent that stops by itself
   ///   gaze_places (T, K, 2), gaze_weights (T, K)  where each look went, with weights that sum to 1
   ///   gaze_size (T, 2)  half its width and half its height
   ///   exposure (T)      visibility of a place with weight w: min(1, w exposure)

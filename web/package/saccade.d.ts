@@ -42,6 +42,10 @@ export interface Facts {
   names: string[];
   /** Numbers of a location: 2, or 3 with a zoom. */
   location_size: number;
+  /** Canvas pixels, along a side, in a pixel of a glimpse's finest scale; null: always one. */
+  zoom: {from: number; to: number} | null;
+  /** Whether it takes glimpses; otherwise it reads the whole canvas. */
+  gazes: boolean;
   /** Whether each look goes to one place that may be given. */
   points: boolean;
   /** Whether a look covers many places at once. */
@@ -54,6 +58,7 @@ export interface Facts {
   temperature: number | null;
   /** Whether it answers with one class; otherwise with a sequence. */
   classifies: boolean;
+  /** Whether it stops by itself: after the first look of which `sureness` is above the threshold. */
   stops: boolean;
   stop_threshold: number;
   retina: {patch: number; scales: number; factor: number};
@@ -128,9 +133,12 @@ export class Agent {
   setDigit(index: number, pixels: Uint8Array, label: number): void;
   /**
    * What the retina sees at (x, y) in [-1, 1] of a canvas, which the agent then has before it, or, with
-   * null, of the one that it has: (scale, channel, row, col), in [0, 1].
+   * null, of the one that it has: (scale, channel, row, col), in [0, 1]. An agent with a zoom looks at
+   * its closest with -1, at its widest with 1.
    */
   look(canvas: Picture | null, x: number, y: number, zoom?: number): Float32Array;
+  /** Canvas pixels, along a side, that scale s of such a glimpse covers; 0 is the finest. */
+  side(s: number, zoom?: number): number;
   /** Plays an episode on its canvas. The first looks go to `places`: [x, y] or [x, y, zoom]. */
   play(request?: PlayRequest, places?: number[][]): Episode;
 }

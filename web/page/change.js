@@ -69,7 +69,8 @@ export class Change {
             make('div', {}, make('h2', {}, 'The scene'), this.view.element,
                 make('p', {class: 'hint'}, 'Drag the digit. ' + (facts.points ?
                     'Drag elsewhere to move the chosen look: those before it stay, those after it ' +
-                    'follow. ' : 'Heat shows where the agent looks. '),
+                    'follow. ' : facts.spreads ? 'Heat shows where the agent looks. ' :
+                    facts.gazes ? 'Boxes show where the agent looks. ' : ''),
                     more('looking.html', 'Where to look'))),
             make('div', {}, make('h2', {}, 'What the agent believes'), this.status,
                 this.bars.element)));
@@ -164,8 +165,9 @@ export class Change {
       this.corner = this.pixelOf(event).map((at, i) =>
         Math.round(Math.max(0, Math.min(limits[i], at - this.held[i]))));
     } else if (this.agent.facts.points) {
-      const places = Array.from({length: this.t}, (_, i) => this.episode.gaze(i).places[0].slice(0, 2));
-      this.moved = [...places, this.view.locationOf(event)];
+      const places = Array.from({length: this.t}, (_, i) => this.episode.location(i));
+      const [, , ...zoom] = this.episode.location(this.t);
+      this.moved = [...places, [...this.view.locationOf(event), ...zoom]];
     } else {
       return;
     }

@@ -24,6 +24,9 @@ export class Episode {
     };
   }
 
+  /** The location of look t, of an agent that looks at one place at a time: [x, y] or [x, y, zoom]. */
+  location(t) { return Array.from(row(this.arrays.locations, t)); }
+
   /** Where look t was meant to go, of an agent that looks at points; null for others. */
   mean(t) {
     const {means} = this.arrays;
@@ -36,11 +39,15 @@ export class Episode {
     return Array.from(row(this.arrays.probabilities, t));
   }
 
-  /** The number of looks after which it would stop: the first that is surer than the threshold. */
+  /**
+   * The number of looks after which it stops: the first that is surer than the threshold, which an
+   * agent that stops by itself has.
+   */
   stopsAfter(threshold) {
     const {sureness} = this.arrays;
     if (!sureness) return this.looks;
-    const first = sureness.data.findIndex((sure) => sure > threshold);
+    const {stops, stop_threshold: own} = this.agent.facts;
+    const first = sureness.data.findIndex((sure) => sure > (stops ? own : threshold));
     return first < 0 ? this.looks : first + 1;
   }
 
@@ -50,6 +57,6 @@ export class Episode {
     const beliefs = this.beliefs(looks - 1);
     if (beliefs) return names[beliefs.indexOf(Math.max(...beliefs))];
     const symbols = Array.from(this.arrays.answers.data).filter((symbol) => symbol >= 0);
-    return symbols.map((symbol) => names[symbol]).join('');
+    return symbols.map((symbol) => names[symbol]).join('') || 'nothing';
   }
 }

@@ -1,11 +1,11 @@
 // Play: a scene under fog. Look a few times, answer, and see what the agent and random looks made of
 // the same scene.
 import {Episode} from 'saccade/episode';
-import {anySeed, choice, make, more, pause, plural} from 'saccade/parts';
+import {anySeed, choice, make, more, pause, plural, slider} from 'saccade/parts';
 import {RetinaView, SceneView} from 'saccade/view';
 
 const kScenes = 10;
-const kSure = 0.95;  // from here on the agent stops looking
+const kSure = 0.95;  // from here on an agent stops looking that does not stop by itself
 const kStepMilliseconds = 700;
 const kPlayers = ['You', 'The agent', 'Random looks'];
 
@@ -21,6 +21,7 @@ export class Play {
     this.agent = agent;
     this.score = kPlayers.map(() => ({looks: 0, right: 0}));
     this.scene = 0;
+    this.zoom = 1;  // of the next look, in [-1, 1]: the widest
     this.build();
     this.begin();
   }
@@ -46,7 +47,8 @@ export class Play {
         make('div', {class: 'columns'},
             make('div', {}, scene, make('p', {id: 'play-help', class: 'hint'},
                 'Click or tap where you want to look. With a keyboard: arrow keys move the cross ' +
-                '(Shift: further), Enter looks.')),
+                '(Shift: further), Enter looks.'),
+            facts.zoom ? this.zoomSlider() : null),
             make('div', {},
                 this.status,
                 make('h2', {}, facts.classifies ? 'What is it?' : 'Which digits, from left to right?'),
@@ -56,6 +58,16 @@ export class Play {
                     `${plural(facts.retina.scales, 'picture')} of the same number of pixels, each ` +
                     'of a wider part of the scene. ', more('looking.html', 'What a scale is')),
                 this.retina.element)));
+  }
+
+  // How wide the next look is.
+  zoomSlider() {
+    const pixels = (zoom) => `${Math.round(this.agent.side(0, zoom))} pixels`;
+    return slider('Width of your next look', {min: -1, max: 1, step: 0.1, value: this.zoom, shown: pixels,
+      onchange: (zoom) => {
+        this.zoom = zoom;
+        if (this.state === 'looking') this.draw();
+      }}).element;
   }
 
   buttons() {
@@ -68,7 +80,7 @@ export class Play {
     const input = make('input', {'aria-label': 'Your answer', autocomplete: 'off', size: 8});
     return make('form', {class: 'answers', onsubmit: (event) => {
       event.preventDefault();
-      this.answer(input.value.trim());
+      this.answer(input.value.trim() || 'nothing');
       input.value = '';
     }}, input, make('button', {}, 'Answer'));
   }
@@ -89,7 +101,7 @@ export class Play {
     this.results.replaceChildren();
     this.nextButton.hidden = true;
     this.enable(true);
-    this.retina.show(null);
+    this.retina.show(null, this.zoom);
     this.draw();
     this.say(`Scene ${this.scene} of ${kScenes}. You have ${plural(this.agent.facts.looks, 'look')}.`);
   }
@@ -126,9 +138,9 @@ export class Play {
     const left = this.agent.facts.looks - this.places.length;
     if (left === 0) return this.say('No look is left: what is it?');
     this.cross = place;
-    this.places.push(place);
-    this.glimpses.push(this.agent.look(null, ...place));
-    this.retina.show(this.glimpses.at(-1));
+    this.places.push([...place, this.zoom]);
+    this.glimpses.push(this.agent.look(null, ...this.places.at(-1)));
+    this.retina.show(this.glimpses.at(-1), this.zoom);
     this.draw();
     this.say(left === 1 ? 'That was your last look: what is it?' :
         `${plural(left - 1, 'look')} left. Answer when you are sure.`);
@@ -139,6 +151,8 @@ export class Play {
     // The coarse scales of a later glimpse do not hide what an earlier one showed sharply.
     for (let s = this.agent.facts.retina.scales - 1; s >= 0; --s)
       this.places.forEach((place, i) => this.view.glimpse(this.glimpses[i], place, s));
+    if (this.state === 'looking' && this.agent.facts.zoom)
+      this.view.boxes([...this.cross, this.zoom], undefined, '--next');
     this.places.forEach((place, i) => this.view.boxes(place, i + 1));
     if (this.state === 'looking') this.view.cross(this.cross, '--next');
   }

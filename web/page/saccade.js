@@ -205,7 +205,8 @@ export class Agent {
 
   /**
    * What the retina sees at (x, y) in [-1, 1] of a canvas, which the agent then has before it, or, with
-   * null, of the one that it has: (scale, channel, row, col), in [0, 1].
+   * null, of the one that it has: (scale, channel, row, col), in [0, 1]. An agent with a zoom looks at
+   * its closest with -1, at its widest with 1.
    */
   look(canvas, x, y, zoom = 1) {
     if (canvas) this.canvas = canvas;
@@ -213,6 +214,13 @@ export class Agent {
     return this.module.withBytes([asBytes([x, y, zoom])], (at) => this.module.numbers(
         Float32Array, this.module.call('look', this.number, at),
         scales * this.channels * patch * patch));
+  }
+
+  /** Canvas pixels, along a side, that scale s of such a glimpse covers; 0 is the finest. */
+  side(s, zoom = 1) {
+    const {retina: {patch, factor}, zoom: range} = this.facts;
+    const pixels = range ? range.from * (range.to / range.from) ** ((1 + zoom) / 2) : 1;
+    return patch * factor ** s * pixels;
   }
 
   /**

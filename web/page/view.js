@@ -20,9 +20,11 @@ function pictureOf(pixels, channels, rows, cols) {
   return picture;
 }
 
-// The pixel edge nearest to where a square begins (Retina::first_edge).
-const firstEdge = (location, pixels, side) =>
-  Math.floor((location + 1) / 2 * pixels - side / 2 + 0.5);
+// Where a square begins: at the nearest pixel edge (Retina::first_edge), or, with a zoom, between pixels.
+const firstEdge = (location, pixels, side, zooms) => {
+  const edge = (location + 1) / 2 * pixels - side / 2;
+  return zooms ? edge : Math.floor(edge + 0.5);
+};
 
 export class SceneView {
   /** `label` says what the canvas shows, to those who do not see it. */
@@ -64,26 +66,26 @@ export class SceneView {
         this.element.width, this.element.height);
   }
 
+  /** The square that scale s of a glimpse at a location covers: left, top, width, height. */
+  square([x, y, zoom], s) {
+    const {rows, cols, facts} = this.agent;
+    const side = this.agent.side(s, zoom), zooms = facts.zoom !== null;
+    return [firstEdge(x, cols, side, zooms), firstEdge(y, rows, side, zooms), side, side]
+        .map((pixels) => this.scale * pixels);
+  }
+
   /** What scale s of a glimpse at a location shows; 0 is the finest. */
-  glimpse(numbers, [x, y], s) {
-    const {patch, factor} = this.agent.facts.retina;
-    const {rows, cols, channels} = this.agent;
-    const side = patch * factor ** s;
+  glimpse(numbers, place, s) {
+    const picture = scaleOf(numbers, s, this.agent.facts.retina.patch, this.agent.channels);
     this.pen.imageSmoothingEnabled = false;
-    this.pen.drawImage(scaleOf(numbers, s, patch, channels),
-        this.scale * firstEdge(x, cols, side), this.scale * firstEdge(y, rows, side),
-        this.scale * side, this.scale * side);
+    this.pen.drawImage(picture, ...this.square(place, s));
   }
 
   /** The outline of what each scale of a glimpse covers. */
-  boxes([x, y], number, ink = '--look') {
-    const {patch, scales, factor} = this.agent.facts.retina;
-    const {rows, cols} = this.agent;
-    for (let s = 0; s < scales; ++s) {
-      const side = patch * factor ** s;
-      this.outline(this.scale * firstEdge(x, cols, side), this.scale * firstEdge(y, rows, side),
-          this.scale * side, this.scale * side, ink, s === 0 ? 1 : 0.35);
-    }
+  boxes(place, number, ink = '--look') {
+    const [x, y] = place;
+    for (let s = 0; s < this.agent.facts.retina.scales; ++s)
+      this.outline(...this.square(place, s), ink, s === 0 ? 1 : 0.35);
     if (number !== undefined) this.word(number, this.x(x), this.y(y), ink);
   }
 
@@ -110,7 +112,7 @@ export class SceneView {
   look(episode, t, ink = '--look') {
     const gaze = episode.gaze(t);
     if (!gaze) return;
-    if (gaze.places.length === 1) return this.boxes(gaze.places[0], t + 1, ink);
+    if (gaze.places.length === 1) return this.boxes(episode.location(t), t + 1, ink);
     this.heat(gaze, ink);
     const width = gaze.size[0] * this.element.width, height = gaze.size[1] * this.element.height;
     const [x, y] = gaze.places.reduce((best, place) => place[2] > best[2] ? place : best);
@@ -174,18 +176,23 @@ function scaleOf(numbers, s, patch, channels) {
 /** The scales of a glimpse side by side, with what each covers. */
 export class RetinaView {
   constructor(agent) {
-    const {patch, scales, factor} = agent.facts.retina;
+    const {patch, scales} = agent.facts.retina;
     this.agent = agent;
+    this.captions = Array.from({length: scales}, () => make('figcaption', {}));
     this.pictures = Array.from({length: scales}, (_, s) => make('canvas', {
       width: patch, height: patch, role: 'img',
       'aria-label': `Scale ${s + 1} of the last glimpse`}));
     this.element = make('div', {class: 'retina'}, ...this.pictures.map((picture, s) =>
-      make('figure', {}, picture, make('figcaption', {},
-          `${patch * factor ** s} \u00d7 ${patch * factor ** s} pixels`))));
+      make('figure', {}, picture, this.captions[s])));
   }
 
-  show(numbers) {
+  /** A glimpse, or null, and the zoom of an agent that has one. */
+  show(numbers, zoom) {
     const {patch} = this.agent.facts.retina;
+    this.captions.forEach((caption, s) => {
+      const side = Math.round(10 * this.agent.side(s, zoom)) / 10;
+      caption.textContent = `${side} \u00d7 ${side} pixels`;
+    });
     this.pictures.forEach((picture, s) => {
       const pen = picture.getContext('2d');
       pen.clearRect(0, 0, patch, patch);

@@ -27,7 +27,8 @@ class Panel {
     this.body.replaceChildren(
         make('p', {class: 'hint'}, agent.facts.spreads ?
             'Soft: it reads many places at once, each by its weight. Heat shows the weights. ' :
-            'Hard: it looks at one place. Boxes show what its retina covers. ',
+            agent.facts.gazes ? 'Hard: it looks at one place. Boxes show what its retina covers. ' :
+            'It takes no glimpses, but reads the whole scene. ',
             more('looking.html', 'Where to look')),
         this.view.element, this.sentence, this.bars ? this.bars.element : '');
   }
@@ -56,12 +57,15 @@ class Panel {
   said(t, threshold) {
     const {episode, agent} = this;
     const truth = `It is ${this.facts.answer}.`;
-    if (!agent.facts.classifies)
-      return `${truth} It says ${episode.answer()} after ${plural(agent.facts.looks, 'look')}.`;
+    const {classifies, stops} = agent.facts;
     const stop = episode.stopsAfter(threshold);
     const answer = episode.answer(stop);
-    const now = t < 0 ? '' : ` After ${plural(t + 1, 'look')} it thinks ${episode.answer(t + 1)}.`;
-    return `${truth}${now} It would stop after ${plural(stop, 'look')} and say ${answer}.`;
+    const now = t < 0 || !classifies ? '' :
+        ` After ${plural(t + 1, 'look')} it thinks ${episode.answer(t + 1)}.`;
+    const after = `after ${plural(stop, 'look')}`;
+    const end = stops ? `It stops by itself ${after} and says ${answer}.` :
+        classifies ? `It would stop ${after} and say ${answer}.` : `It says ${answer} ${after}.`;
+    return `${truth}${now} ${end}`;
   }
 }
 
@@ -72,9 +76,9 @@ export class Watch {
     this.threshold = 0.95;
     this.t = 0;
     const hard = agents.find((agent) => !agent.facts.spreads) ?? agents[0];
-    const soft = agents.find((agent) => agent.facts.spreads && this.fits(agent, hard));
+    const others = agents.filter((agent) => agent !== hard && this.fits(agent, hard));
     this.panels = [new Panel(this, hard, 'First agent')];
-    const other = soft ?? agents.find((agent) => agent !== hard && this.fits(agent, hard));
+    const other = others.find((agent) => agent.facts.spreads) ?? others[0];
     if (other) this.panels.push(new Panel(this, other, 'Second agent'));
     this.build();
     this.newScene();
@@ -91,7 +95,7 @@ export class Watch {
     this.step = slider('Look', {min: 0, max: 1, step: 1, value: 0,
       shown: (value) => value === 0 ? 'before the first' : String(value),
       onchange: (value) => { this.pause(); this.goTo(value - 1); }});
-    const stop = slider('Stops when surer than', {min: 0.5, max: 1, step: 0.01, value: this.threshold,
+    this.stop = slider('Stops when surer than', {min: 0.5, max: 1, step: 0.01, value: this.threshold,
       shown: (value) => `${Math.round(100 * value)} %`,
       onchange: (value) => { this.threshold = value; this.draw(); }});
     this.root.replaceChildren(
@@ -99,7 +103,7 @@ export class Watch {
             make('button', {onclick: () => { this.pause(); this.goTo(this.t - 1); }}, 'Back'),
             make('button', {onclick: () => { this.pause(); this.goTo(this.t + 1); }}, 'Step'),
             make('button', {onclick: () => this.newScene()}, 'New scene'),
-            this.step.element, stop.element),
+            this.step.element, this.stop.element),
         make('p', {class: 'hint'}, 'The dashed circles show where a hard agent would look next: one ' +
             'and two standard deviations of its choice in training.'),
         make('div', {class: 'panels'}, ...this.panels.map((panel) => panel.element)));
@@ -117,6 +121,7 @@ export class Watch {
       panel.play(own.canvas, own, seed);
     }
     this.step.input.max = this.looks();
+    this.stop.element.hidden = !this.panels.some(({agent: {facts}}) => facts.classifies && !facts.stops);
     this.goTo(0);
   }
 
