@@ -53,7 +53,8 @@ void add(CLI::App& app, const Option& option) {
                         std::is_same_v<Value, std::optional<double>>)
             added->check(fault_of_number);
           if constexpr (std::is_same_v<Value, std::string> ||
-                        std::is_same_v<Value, std::filesystem::path>)
+                        std::is_same_v<Value, std::filesystem::path> ||
+                        std::is_same_v<Value, std::vector<std::filesystem::path>>)
             added->check(fault_of_text);
         }
       },

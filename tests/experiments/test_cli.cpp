@@ -49,6 +49,7 @@ TEST_CASE("bad usage is refused with one message and exit code 2") {
   for (const char* seed : {"-1", "", "1.5", "1e3"})
     check({"record", "out", "--out", "x.gif", "--seed", seed}, fmt::format("--seed: '{}'", seed));
   check({"compare"}, "folders is required");
+  check({"compare", "out", ""}, "folders: ''; allowed: anything but nothing");
   check({"bench", "tiny.yaml", "--seconds", "0"}, "--seconds 0: allowed: ");
   check({"bench", "tiny.yaml", "--seconds", "long"}, "--seconds: 'long'; allowed: a number");
   for (const char* option : {"--stop", "--stop-error", "--stop-looks"})
