@@ -6,10 +6,12 @@ from ._saccade import InputError
 from ._saccade import version as __version__
 from ._settings import presets, trained_agents
 from ._training import Training
-from .agents import Agent, Look, Rollout, State, Trace, load
+from .agents import Agent, load
 from .comparisons import Comparison, compare
 from .recordings import Recording, record
+from .rollouts import Rollout, Trace
 from .runs import Metrics, Run, Study
+from .steps import Look, State
 from .trainings import evaluate, study, train
 
 choose_encoder()

@@ -13,6 +13,8 @@ import numpy.typing as npt
 from ._saccade import InputError
 
 _log = logging.getLogger("saccade")
+FloatArray = npt.NDArray[np.float32]
+IntArray = npt.NDArray[np.int32]
 _KINDS = {"b": "booleans", "i": "integers", "f": "numbers"}
 
 

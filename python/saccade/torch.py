@@ -16,7 +16,9 @@ from . import _saccade, agents
 from ._arguments import as_integer
 from ._arrays import as_array, as_images
 from ._saccade import InputError
-from .agents import SamplingMode, Trace, load
+from .agents import load
+from .rollouts import Trace
+from .steps import SamplingMode
 
 __all__ = ["Agent", "Canvases", "look"]
 

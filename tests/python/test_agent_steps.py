@@ -112,7 +112,7 @@ def counted(agent, state):
 
 def test_a_step_takes_one_look_and_a_branch_those_that_differ(runs, monkeypatch):  # noqa: F811
     agent = saccade.load(runs["points"])
-    monkeypatch.setattr(saccade.agents._Played, "belongs_to", lambda self, agent: True)
+    monkeypatch.setattr(saccade.steps.Played, "belongs_to", lambda self, agent: True)
     state = agent.start(some_images(2))
     counter = counted(agent, state)
     for looks in (1, 2, 3):
