@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -24,10 +23,10 @@
 #include "experiments/config/variants.h"
 #include "experiments/evaluation/play.h"
 #include "experiments/evaluation/saliency_arrays.h"
-#include "experiments/evaluation/traced_play.h"
 #include "experiments/pictures/recording.h"
 #include "experiments/runs/trained.h"
 #include "python/bindings/agent_steps.h"
+#include "python/bindings/agent_trace.h"
 #include "python/bindings/arrays.h"
 #include "python/bindings/calls.h"
 #include "python/bindings/canvases.h"
@@ -42,8 +41,6 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace {
-
-using GivenFloats = nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
 SamplingMode sampling_mode_named(const std::string& name) {
   static const NameTable<SamplingMode> table("readout",
@@ -69,65 +66,6 @@ nb::dict to_dict(std::vector<NpzArray> arrays) {
         array.values);
   return all;
 }
-
-/// Episodes of an agent on canvases, to differentiate.
-class AgentTrace {
- public:
-  AgentTrace(Canvases canvases, const Model& model)
-      : canvases_(std::move(canvases)), model_(model) {}
-
-  const Canvases& canvases() const { return canvases_; }
-  void play(std::span<const float> weights, const EnvironmentFactory& environments,
-            const TracedPlayRequest& request, Workers& workers) {
-    trace_ = computed([&] {
-      return std::make_unique<TracedPlay>(model_, weights, environments, request, workers);
-    });
-  }
-
-  /// (N, S, C).
-  Array<float> logits() const {
-    auto array = new_array<float, 3>(shape());
-    trace_->logits({array.data(), array.size()});
-    return array;
-  }
-
-  /// The gradients by the weights, name -> (rows, cols), and by the canvases.
-  std::pair<nb::dict, Array<float>> backward(const GivenFloats& dlogits) {
-    const auto shape_ = shape();
-    for (std::size_t axis = 0; axis < shape_.size(); ++axis)
-      if (dlogits.shape(axis) != shape_[axis])
-        throw InputError(fmt::format("dlogits: shape ({}, {}, {}); allowed: ({}, {}, {})",
-                                     dlogits.shape(0), dlogits.shape(1), dlogits.shape(2),
-                                     shape_[0], shape_[1], shape_[2]));
-    const Pixels& pixels = canvases_.pixels;
-    auto dcanvases =
-        new_array<float, 4>({pixels.shape(0), pixels.shape(1), pixels.shape(2), pixels.shape(3)});
-    std::vector<float> gradient(model_.layout().size());
-    computed([&] {
-      trace_->backward(gradient, {dcanvases.data(), dcanvases.size()},
-                       {dlogits.data(), dlogits.size()});
-      return true;
-    });
-    nb::dict all;
-    for (const Parameter& p : model_.layout().parameters()) {
-      auto array =
-          new_array<float, 2>({static_cast<std::size_t>(p.rows), static_cast<std::size_t>(p.cols)});
-      std::copy_n(&gradient[p.offset], p.size(), array.data());
-      all[p.name.c_str()] = array;
-    }
-    return {all, dcanvases};
-  }
-
- private:
-  std::array<std::size_t, 3> shape() const {
-    return {static_cast<std::size_t>(trace_->scenes()), static_cast<std::size_t>(trace_->outputs()),
-            static_cast<std::size_t>(trace_->classes())};
-  }
-
-  const Canvases canvases_;  // which the trace's environments look at
-  const Model& model_;
-  std::unique_ptr<TracedPlay> trace_;
-};
 
 /// A trained agent: its task, and weights that can be modified.
 class Agent {

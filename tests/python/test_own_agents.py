@@ -7,7 +7,9 @@ import pytest
 import saccade
 from test_own_scenes import CONFIG, Bars, Numbered
 from test_own_world import CONFIG as WORLD_CONFIG
-from test_own_world import Door, Lamp
+from test_own_world import Lamp
+from test_own_world import run as world_run  # noqa: F401
+from test_own_world import world  # noqa: F401
 
 FIRST_VALID, FIRST_TEST = 2**61, 2**62
 
@@ -15,16 +17,6 @@ FIRST_VALID, FIRST_TEST = 2**61, 2**62
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     return saccade.train(CONFIG, scenes=Bars(), threads=2, out=tmp_path_factory.mktemp("own") / "bars")
-
-
-@pytest.fixture(scope="module", params=[Lamp, Door])
-def world(request):
-    return request.param
-
-
-@pytest.fixture(scope="module")
-def world_run(world, tmp_path_factory):
-    return saccade.train(WORLD_CONFIG, world=world, threads=2, out=tmp_path_factory.mktemp("own") / "world")
 
 
 def made(scenes, first, count):
