@@ -18,6 +18,7 @@ struct TrainingFigures {
   double best_error;   // on the validation scenes
   double train_error;  // in the last row of metrics.csv; NaN if nothing was trained in this process
   double elapsed;      // seconds
+  double gflop_per_episode;
 };
 
 /// Returns a warning that the agent overfits if its error on the validation images is clearly above
