@@ -35,16 +35,48 @@ void pack_row(std::uint32_t* __restrict corners, const std::uint8_t* __restrict 
                    std::uint32_t{lower[col]} << 16 | std::uint32_t{lower[col + 1]} << 24;
 }
 
-// Packs one channel of the source, in a black frame of at least one pixel, into the four pixels
-// around each corner, so that interpolating reads one number: (rows + 1, width), lowest byte first
-// the upper left, upper right, lower left and lower right pixel.
-void pack_corners(Augmentation::Scratch& scratch, const std::uint8_t* source, int channels) {
-  const int width = scratch.width, stride = width + 1;
+// Copies one channel of the source into a black frame of at least one pixel.
+void frame(Augmentation::Scratch& scratch, const std::uint8_t* source, int channels) {
   for (int row = 0; row < scratch.rows; ++row) {
-    std::uint8_t* to = &scratch.framed[(row + 1) * stride + 1];
+    std::uint8_t* to = &scratch.framed[(row + 1) * (scratch.width + 1) + 1];
     const std::uint8_t* from = source + row * scratch.cols * channels;
     copy_strided(to, 1, from, channels, scratch.cols);
   }
+}
+
+// Mixes each pixel of a row with the extreme of it and its four neighbours; `share` in 256ths.
+template <class Extreme>
+void move_edges_of(std::uint8_t* __restrict to, const std::uint8_t* __restrict row, int stride,
+                   int count, int share, const Extreme& extreme) {
+  for (int col = 0; col < count; ++col) {
+    const std::uint8_t* at = row + col;
+    const int m = extreme(extreme(extreme(at[-1], at[1]), extreme(at[-stride], at[stride])), at[0]);
+    to[col] = static_cast<std::uint8_t>(at[0] + (((m - at[0]) * share + 128) >> 8));
+  }
+}
+
+// Moves the edges of the framed image out by `pixels`, in [-1, 1].
+void move_edges(Augmentation::Scratch& scratch, float pixels) {
+  const int stride = scratch.width + 1;
+  const int share = static_cast<int>(std::abs(pixels) * 256.0F + 0.5F);
+  for (int row = 1; row <= scratch.rows; ++row) {
+    std::uint8_t* to = &scratch.edges[row * stride + 1];
+    const std::uint8_t* from = &scratch.framed[row * stride + 1];
+    if (pixels > 0.0F)
+      move_edges_of(to, from, stride, scratch.cols, share,
+                    [](std::uint8_t a, std::uint8_t b) { return std::max(a, b); });
+    else
+      move_edges_of(to, from, stride, scratch.cols, share,
+                    [](std::uint8_t a, std::uint8_t b) { return std::min(a, b); });
+  }
+  std::swap(scratch.framed, scratch.edges);
+}
+
+// Packs the framed image into the four pixels around each corner, so that interpolating reads one
+// number: (rows + 1, width), lowest byte first the upper left, upper right, lower left and lower
+// right pixel.
+void pack_corners(Augmentation::Scratch& scratch) {
+  const int width = scratch.width, stride = width + 1;
   for (int row = 0; row <= scratch.rows; ++row) {
     const std::uint8_t* upper = &scratch.framed[row * stride];
     pack_row(&scratch.corners[row * width], upper, upper + stride, width);
@@ -121,7 +153,7 @@ void read_row(int* __restrict brightness, const std::uint32_t* __restrict corner
 
 }  // namespace
 
-Settings describe(AugmentationConfig& config) {
+Settings describe(AugmentationConfig& config, int* num_distractors) {
   return {{"data.augmentation.rotation", &config.rotation, closed(0, 180),
            "Largest rotation of a training digit, in degrees"},
           {"data.augmentation.scale", &config.scale, closed(0, 0.9),
@@ -132,8 +164,13 @@ Settings describe(AugmentationConfig& config) {
            "Largest shift of a training digit along x and y, in pixels"},
           {"data.augmentation.elastic", &config.elastic, closed(0, 16),
            "Largest shift of each of 5 x 5 knots of a training digit, in pixels"},
+          {"data.augmentation.stroke", &config.stroke, closed(0, 1),
+           "Largest shift of the edges of a training digit's strokes, out or in, in pixels"},
           {"data.augmentation.flip", &config.flip, kUnbounded,
-           "Whether a training image is mirrored, left to right, with probability 1/2"}};
+           "Whether a training image is mirrored, left to right, with probability 1/2"},
+          {"data.augmentation.distractors", &config.distractors, kUnbounded,
+           "Whether the training digits that distractors are cut from are distorted, too",
+           unless(num_distractors, 0)}};
 }
 
 // Widths are rounded up, so that no pixel is left over from the vectors.
@@ -142,6 +179,7 @@ Augmentation::Scratch::Scratch(int image_rows, int image_cols)
       cols(image_cols),
       width((image_cols + kPixelsAtOnce) / kPixelsAtOnce * kPixelsAtOnce),
       framed((rows + 2) * (width + 1)),
+      edges(framed.size()),
       corners((rows + 1) * width),
       bend(2 * width),
       brightness(width),
@@ -179,8 +217,11 @@ void Augmentation::apply(std::span<std::uint8_t> target, std::span<const std::ui
     const auto bound = static_cast<float>(config_.elastic);
     fields = {Field(bound, stream), Field(bound, stream)};
   }
+  const float stroke = config_.stroke > 0.0 ? symmetric(config_.stroke) : 0.0F;
   for (int c = 0; c < channels; ++c) {
-    pack_corners(scratch, source.data() + c, channels);
+    frame(scratch, source.data() + c, channels);
+    if (stroke != 0.0F) move_edges(scratch, stroke);
+    pack_corners(scratch);
     for (int row = 0; row < rows; ++row) {
       const float dy = static_cast<float>(row) - centre_y - shift_y;
       if (fields)

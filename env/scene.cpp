@@ -355,7 +355,8 @@ SceneFacts SceneMaker::make(std::uint64_t number, Buffer& buffer) const {
   std::fill(buffer.canvas.begin(), buffer.canvas.end(), std::uint8_t{0});
   SceneFacts facts;
   facts.num_digits = facts.num_sources = draw_digit_count(config_, stream);
-  add_distractors(buffer, stream);
+  RandomStream clutter(seed_, Purpose::distractor_augmentation, high, low);
+  add_distractors(buffer, stream, clutter);
   place_digits(kind_->layout, config_, digit_, stream,
                std::span(facts.boxes).first(facts.num_digits));
   for (int k = 0; k < facts.num_digits; ++k) {
@@ -375,7 +376,8 @@ int draw_digit_count(const SceneConfig& config, RandomStream& stream) {
   return least == most ? most : least + stream.below(most - least + 1);
 }
 
-void SceneMaker::add_distractors(Buffer& buffer, RandomStream& stream) const {
+void SceneMaker::add_distractors(Buffer& buffer, RandomStream& stream,
+                                 RandomStream& distortion) const {
   const int size = config_.distractor_size;
   for (int k = 0; k < config_.num_distractors; ++k) {
     const int index = stream.below(digits_.size());
@@ -383,19 +385,25 @@ void SceneMaker::add_distractors(Buffer& buffer, RandomStream& stream) const {
     const int from_y = stream.below(digits_.rows() - size + 1);
     const int x = random_corner(cols(), size, config_.border, stream);
     const int y = random_corner(rows(), size, config_.border, stream);
-    const std::uint8_t* pixels = &digits_.images(index, from_y, from_x, 0);
+    const std::uint8_t* pixels = &digits_.images(index, 0, 0, 0);
+    if (augmentation_.of_distractors()) pixels = distorted(pixels, distortion, buffer);
+    pixels += (from_y * digits_.cols() + from_x) * channels();
     add(buffer.canvas, rows(), cols(), channels(), {pixels, digits_.cols(), size, size}, x, y);
   }
 }
 
+// The pixels of a digit as a training scene shows them.
+const std::uint8_t* SceneMaker::distorted(const std::uint8_t* pixels, RandomStream& distortion,
+                                          Buffer& buffer) const {
+  if (!augmentation_.enabled()) return pixels;
+  augmentation_.apply(buffer.digit, {pixels, buffer.digit.size()}, channels(), distortion,
+                      buffer.scratch);
+  return buffer.digit.data();
+}
+
 void SceneMaker::add_digit(int index, const Box& box, RandomStream& distortion,
                            Buffer& buffer) const {
-  const std::uint8_t* pixels = &digits_.images(index, 0, 0, 0);
-  if (augmentation_.enabled()) {
-    augmentation_.apply(buffer.digit, {pixels, buffer.digit.size()}, channels(), distortion,
-                        buffer.scratch);
-    pixels = buffer.digit.data();
-  }
+  const std::uint8_t* pixels = distorted(&digits_.images(index, 0, 0, 0), distortion, buffer);
   if (buffer.resize) pixels = buffer.resize->forward({pixels, buffer.digit.size()}).data();
   add(buffer.canvas, rows(), cols(), channels(), {pixels, box.width, box.height, box.width}, box.x,
       box.y);

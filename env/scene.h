@@ -145,7 +145,9 @@ class SceneMaker {
 
  private:
   void check_distractors() const;
-  void add_distractors(Buffer& buffer, RandomStream& stream) const;
+  void add_distractors(Buffer& buffer, RandomStream& stream, RandomStream& distortion) const;
+  const std::uint8_t* distorted(const std::uint8_t* pixels, RandomStream& distortion,
+                                Buffer& buffer) const;
   void add_digit(int index, const Box& box, RandomStream& distortion, Buffer& buffer) const;
   void set_answer(SceneFacts& facts) const;
 

@@ -17,6 +17,7 @@ enum class Purpose : std::uint32_t {
   bootstrap,
   number_split,
   first_location,
+  distractor_augmentation,
 };
 
 /// A stream of random numbers keyed by (seed, purpose, update, episode): Philox4x32-10 (Salmon et

@@ -79,7 +79,7 @@ Settings describe(Config& c) {
        "Run folder whose weights the training begins with. null: none"}};
   append(all, describe(c.data), digits);
   append(all, describe(c.pixels), shades);
-  append(all, describe(c.augmentation), digits);
+  append(all, describe(c.augmentation, &c.scene.num_distractors), digits);
   append(all, describe(c.scene));
   append(all, describe(c.retina),
          when(&c.agent.model.kind, Names{"recurrent"}) && retina && canvas);

@@ -106,7 +106,7 @@ Settings world_settings(Config& config) {
   Settings all;
   append(all, describe(config.data));
   append(all, describe(config.pixels));
-  append(all, describe(config.augmentation));
+  append(all, describe(config.augmentation, &config.scene.num_distractors));
   append(all, describe(config.scene));
   append(all, describe(config.retina));
   append(all, describe(config.agent, config.scene));

@@ -96,6 +96,7 @@ TEST_CASE("without distortions the image keeps the same bits") {
   CHECK(AugmentationConfig{.shear = 0.1}.enabled());
   CHECK(AugmentationConfig{.shift = 1.0}.enabled());
   CHECK(AugmentationConfig{.elastic = 1.0}.enabled());
+  CHECK(AugmentationConfig{.stroke = 0.5}.enabled());
   CHECK(AugmentationConfig{.flip = true}.enabled());
   for (const Size size : kSizes)
     CHECK(distort({}, random_image(size), size, stream_of(0)) == random_image(size));
@@ -127,7 +128,7 @@ TEST_CASE("distortions agree with naive bilinear reading of the drawn map") {
                                                    {180.0, 0.9, 1.0, 5.0},
                                                    {.elastic = 4.0},
                                                    {15.0, 0.2, 0.3, 2.5, 2.0},
-                                                   {15.0, 0.2, 0.3, 2.5, 2.0, true}};
+                                                   {15.0, 0.2, 0.3, 2.5, 2.0, 0.0, true}};
   for (const Size size : kSizes)
     for (std::size_t k = 0; k < configs.size(); ++k) {
       CAPTURE(k);
@@ -223,6 +224,56 @@ TEST_CASE("a flip mirrors half of the images, in colour, and changes nothing els
     }
     CHECK(std::abs(flips - 200) < 50);  // standard deviation 10
   }
+}
+
+// Each pixel, moved by |u| of its distance to the brightest or darkest of itself and its
+// neighbours.
+std::vector<double> with_strokes(const Image& source, Size size, double u) {
+  const auto pixel = [&](int row, int col, int c) {
+    const bool inside = row >= 0 && row < size.rows && col >= 0 && col < size.cols;
+    return inside ? static_cast<double>(source[(row * size.cols + col) * size.channels + c]) : 0.0;
+  };
+  std::vector<double> target;
+  for (int row = 0; row < size.rows; ++row)
+    for (int col = 0; col < size.cols; ++col)
+      for (int c = 0; c < size.channels; ++c) {
+        const std::initializer_list<double> cross = {pixel(row, col, c), pixel(row - 1, col, c),
+                                                     pixel(row + 1, col, c), pixel(row, col - 1, c),
+                                                     pixel(row, col + 1, c)};
+        const double extreme = u > 0.0 ? std::max(cross) : std::min(cross);
+        target.push_back((1.0 - std::abs(u)) * pixel(row, col, c) + std::abs(u) * extreme);
+      }
+  return target;
+}
+
+TEST_CASE("strokes become thicker and thinner by as much as is drawn, which is drawn last") {
+  for (const Size size : kSizes)
+    for (const double bound : {0.3, 1.0}) {
+      const Image source = random_image(size);
+      int thicker = 0;
+      for (std::uint32_t scene = 0; scene < 40; ++scene) {
+        RandomStream stream = stream_of(scene);
+        for (int k = 0; k < 5; ++k) stream.bits();  // rotation, scale, shear, shifts
+        const double u = bound * (2.0 * stream.uniform() - 1.0);
+        thicker += u > 0.0 ? 1 : 0;
+        const Image fast = distort({.stroke = bound}, source, size, stream_of(scene));
+        const std::vector<double> naive = with_strokes(source, size, u);
+        for (int i = 0; i < size.count(); ++i)
+          REQUIRE(std::abs(fast[i] - naive[i]) < 1.01);  // |u| is rounded to 256ths, then the pixel
+      }
+      CHECK(thicker > 5);
+      CHECK(thicker < 35);
+    }
+}
+
+TEST_CASE("other strokes are distorted as the image itself is") {
+  const Size size{28, 28, 1};
+  const Image source = random_image(size);
+  const AugmentationConfig config{15.0, 0.2, 0.3, 2.5, 2.0};
+  AugmentationConfig with_stroke = config;
+  with_stroke.stroke = 1e-6;  // drawn, and too little to change a pixel
+  CHECK(distort(with_stroke, source, size, stream_of(3)) ==
+        distort(config, source, size, stream_of(3)));
 }
 
 TEST_CASE("a white image stays white inside") {

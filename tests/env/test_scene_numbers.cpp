@@ -48,7 +48,8 @@ TEST_CASE("distortions change the digit but not its place") {
   const Dataset digits = noise_digits(7, 9, 9, 1, 7);
   const SceneConfig config{.canvas = {30, 30}, .num_distractors = 2, .distractor_size = 4};
   const SceneMaker plain(config, {}, digits, DigitOrder::fixed, 1);
-  const SceneMaker distorted(config, {.rotation = 30.0}, digits, DigitOrder::fixed, 1);
+  const SceneMaker distorted(config, {.rotation = 30.0, .distractors = false}, digits,
+                             DigitOrder::fixed, 1);
   for (std::uint64_t n = 0; n < 20; ++n) {
     const Scene a = draw(plain, n), b = draw(distorted, n);
     CHECK(a.facts.boxes == b.facts.boxes);
@@ -61,6 +62,44 @@ TEST_CASE("distortions change the digit but not its place") {
             x >= box.x && x < box.x + box.width && y >= box.y && y < box.y + box.height;
         if (!in_box) REQUIRE(a.canvas[y * 30 + x] == b.canvas[y * 30 + x]);
       }
+  }
+}
+
+// By how far it smooths black and white digits, an agent would tell them from distractors that are
+// not distorted.
+TEST_CASE("distractors are distorted as digits are, at the same places") {
+  Dataset digits = noise_digits(7, 9, 9, 1, 7);
+  for (std::uint8_t& pixel : digits.images) pixel = pixel < 128 ? 0 : 255;
+  const SceneConfig config{.canvas = {40, 40}, .num_distractors = 3, .distractor_size = 5};
+  const auto maker = [&](const AugmentationConfig& augmentation) {
+    return SceneMaker(config, augmentation, digits, DigitOrder::fixed, 1);
+  };
+  // Grey pixels outside the box of the digit.
+  const auto greys = [&](const Scene& scene) {
+    const Box& box = scene.facts.boxes[0];
+    int count = 0;
+    for (int i = 0; i < 40 * 40; ++i) {
+      const int y = i / 40, x = i % 40;
+      const bool in_box =
+          x >= box.x && x < box.x + box.width && y >= box.y && y < box.y + box.height;
+      count += !in_box && scene.canvas[i] > 0 && scene.canvas[i] < 255;
+    }
+    return count;
+  };
+  for (std::uint64_t n = 0; n < 20; ++n) {
+    const Scene crisp = draw(maker({.shift = 1.0, .distractors = false}), n);
+    const Scene smooth = draw(maker({.shift = 1.0}), n);
+    CHECK(greys(crisp) == 0);
+    CHECK(greys(smooth) > 10);
+    CHECK(crisp.facts.boxes == smooth.facts.boxes);
+    CHECK(greys(draw(maker({}), n)) == 0);
+    // The digit, which is added last, has the same pixels where no distractor is below.
+    const Box& box = crisp.facts.boxes[0];
+    int same = 0;
+    for (int y = box.y; y < box.y + box.height; ++y)
+      for (int x = box.x; x < box.x + box.width; ++x)
+        same += crisp.canvas[y * 40 + x] == smooth.canvas[y * 40 + x];
+    CHECK(same > 9 * 9 / 3);
   }
 }
 
