@@ -3,7 +3,8 @@
 #include <span>
 #include <string>
 
-#include "env/scene.h"
+#include "env/scene_config.h"
+#include "env/scene_facts.h"
 #include "nn/random.h"
 
 namespace saccade {
@@ -15,6 +16,16 @@ enum class Layout {
   tiles,          // each centred in its own tile
   left_to_right,  // at uniform places that do not overlap along x
 };
+
+/// The parts of a canvas: rows x cols equal tiles, row by row from the upper left.
+struct TileGrid {
+  int rows = 1;
+  int cols = 1;
+};
+
+/// Tiles for `count` > 0 digits: floor(sqrt(count)) rows, and as many columns as that takes. The
+/// policy `scan` walks `count` glimpses over their centres by the same rule.
+TileGrid tile_grid(int count);
 
 /// Throws InputError naming the key unless `config.num_digits` digits of `digit` pixels fit.
 void check_layout(Layout layout, const SceneConfig& config, Box digit);

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "base/name_table.h"
+#include "env/scene_layout.h"
 
 namespace saccade {
 namespace {

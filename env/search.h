@@ -6,6 +6,7 @@
 
 #include "env/environment.h"
 #include "env/scene.h"
+#include "env/scene_config.h"
 #include "nn/random.h"
 
 namespace saccade {

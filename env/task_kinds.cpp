@@ -10,6 +10,7 @@
 #include "env/circle_square.h"
 #include "env/glimpse_environment.h"
 #include "env/own_world_environment.h"
+#include "env/scene_kinds.h"
 #include "env/search.h"
 #include "env/source_environment.h"
 #include "env/words.h"

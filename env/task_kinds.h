@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "base/own_settings.h"
+#include "env/augmentation.h"
+#include "env/digits.h"
 #include "env/environment.h"
-#include "env/scene.h"
+#include "env/scene_config.h"
 #include "env/scene_source.h"
 #include "env/split.h"
 

@@ -2,7 +2,7 @@
 
 #include "agent/spec/config.h"
 #include "base/setting.h"
-#include "env/scene.h"
+#include "env/scene_config.h"
 
 namespace saccade {
 

@@ -12,7 +12,7 @@
 #include "env/augmentation.h"
 #include "env/digits.h"
 #include "env/retina.h"
-#include "env/scene.h"
+#include "env/scene_config.h"
 
 namespace saccade {
 

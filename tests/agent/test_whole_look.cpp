@@ -3,6 +3,7 @@
 
 #include <numeric>
 
+#include "env/scene_layout.h"
 #include "tests/agent/tasks.h"
 
 namespace saccade {

@@ -13,6 +13,7 @@
 
 #include "env/catch.h"
 #include "env/glimpse_environment.h"
+#include "env/scene_kinds.h"
 #include "env/search.h"
 #include "env/words.h"
 #include "tests/env/digit_fixtures.h"

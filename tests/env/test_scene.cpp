@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/name_table.h"
+#include "env/scene_kinds.h"
 #include "env/task_kinds.h"
 #include "tests/env/digit_fixtures.h"
 #include "tests/statistics.h"

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "env/retina.h"
 #include "env/scene.h"
+#include "env/scene_layout.h"
 #include "tests/env/digit_fixtures.h"
 #include "tests/statistics.h"
 #include "tests/support.h"

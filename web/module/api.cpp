@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "env/scene_kinds.h"
 #include "experiments/config/settings_json.h"
 #include "web/module/player.h"
 
