@@ -65,8 +65,9 @@ void PageServer::Parts::set_up() {
     const int yes = 1;
     setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   });
-  server.new_task_queue = [] { return new httplib::ThreadPool(4); };
-  server.set_keep_alive_max_count(1);  // a connection that waits would hold a thread
+  // Browsers keep connections open that they may not use; each holds a thread until it times out.
+  server.new_task_queue = [] { return new httplib::ThreadPool(64); };
+  server.set_keep_alive_max_count(1);
   server.set_read_timeout(std::chrono::seconds(2));
   server.set_write_timeout(std::chrono::seconds(2));
   server.set_default_headers(

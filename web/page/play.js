@@ -7,7 +7,7 @@ import {RetinaView, SceneView} from 'saccade/view';
 const kScenes = 10;
 const kSure = 0.95;  // from here on an agent stops looking that does not stop by itself
 const kStepMilliseconds = 700;
-const kPlayers = ['You', 'The agent', 'Random looks'];
+const kPlayers = ['You', 'The agent', 'Random looks'];  // the last if the agent looks about
 
 export class Play {
   constructor(root, agents) {
@@ -19,8 +19,8 @@ export class Play {
 
   use(agent) {
     this.agent = agent;
-    this.score = kPlayers.map(() => ({looks: 0, right: 0}));
-    this.scene = 0;
+    this.players = agent.facts.gazes ? ['own', 'random'] : ['own'];
+    this.scene = kScenes;  // of an earlier game
     this.zoom = 1;  // of the next look, in [-1, 1]: the widest
     this.build();
     this.begin();
@@ -87,7 +87,7 @@ export class Play {
 
   begin() {
     if (this.scene === kScenes) {
-      this.score = kPlayers.map(() => ({looks: 0, right: 0}));
+      this.score = ['you', ...this.players].map(() => ({looks: 0, right: 0}));
       this.scene = 0;
     }
     ++this.scene;
@@ -163,11 +163,12 @@ export class Play {
     this.state = 'watching';
     this.enable(false);
     const round = this.round;
-    const turns = [{answer, looks: this.places.length}, this.turn('own'), this.turn('random')];
+    const own = {answer, looks: this.places.length};
+    const turns = [own, ...this.players.map((player) => this.turn(player))];
     this.drawTurn(turns[0]);
     this.say(`It was ${this.facts.answer}. You said ${answer}. Now the agent looks.`);
     this.show(turns.slice(0, 1));
-    for (const player of [1, 2]) {
+    for (let player = 1; player < turns.length; ++player) {
       await this.replay(turns[player], round);
       if (round !== this.round) return;
       this.show(turns.slice(0, player + 1));
