@@ -75,11 +75,6 @@ Condition when(bool* field) {
   return {field, "true", [](const SettingField& f) { return *std::get<bool*>(f); }};
 }
 
-Condition unless_empty(std::vector<std::string>* field) {
-  return {field, "not []",
-          [](const SettingField& f) { return !std::get<std::vector<std::string>*>(f)->empty(); }};
-}
-
 Condition when_zero(std::array<int, 2>* field) {
   using Pair = std::array<int, 2>;
   return {field, "[0, 0]", [](const SettingField& f) { return *std::get<Pair*>(f) == Pair{}; }};

@@ -65,9 +65,8 @@ Condition when(std::string* field, Names names, const Trait& trait) {
   std::erase_if(names, std::not_fn(trait));
   return when(field, names);
 }
-/// The other setting is true; has a member; is [0, 0]; is more than a point.
+/// The other setting is true; is [0, 0]; is more than a point.
 Condition when(bool* field);
-Condition unless_empty(std::vector<std::string>* field);
 Condition when_zero(std::array<int, 2>* field);
 Condition when_wide(LogRange* field);
 /// The other setting has any other value.

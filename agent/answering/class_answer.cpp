@@ -113,12 +113,10 @@ class ClassAnswer final : public Answer {
     for (int t = first; t < steps; ++t)
       for (int b = 0; b < batch; ++b) {
         const double weight = weight_of(t, b);
-        const float scale = static_cast<float>(weight) * credit.scale;
+        loss.classifier += weight * losses_(t, b);
         cross_entropy_backward(one_row(saccade::step(dlogits_, t), b),
                                one_row(saccade::step(probabilities, t), b), {&labels_[b], 1},
-                               scale);
-        if (credit.beliefs.data != nullptr) learn_belief(t, b, credit, scale);
-        loss.classifier += weight * losses_(t, b);
+                               static_cast<float>(weight) * credit.scale);
       }
     if (stops_) {
       const StopLoss stop = stop_->backward(gradient, matrix(core_.dstate), credit, matrix(losses_),
@@ -196,21 +194,6 @@ class ClassAnswer final : public Answer {
     for (int t = 0; earned_.size() > 0 && t < core_.steps; ++t)
       for (int b = 0; b < core_.episodes(); ++b)
         earned_(t, b) = parts_.reward.by_step ? 0.0F : worth_of(t, b);
-  }
-
-  // Moves the target of the cross-entropy from the label y toward the teachers' belief q:
-  // loss += share (z_y - sum_c q_c z_c), so dz += scale share (onehot(y) - q).
-  void learn_belief(int t, int b, const Credit& credit, float scale) {
-    const float* q = credit.beliefs.row(b);
-    const float* z = &logits_(t, b, 0);
-    float* dz = &dlogits_(t, b, 0);
-    float difference = z[labels_[b]];
-    for (int c = 0; c < parts_.num_classes; ++c) {
-      difference -= q[c] * z[c];
-      dz[c] -= scale * credit.belief_share * q[c];
-    }
-    dz[labels_[b]] += scale * credit.belief_share;
-    losses_(t, b) += credit.belief_share * difference;
   }
 
   // The weight of the cross-entropy after look t.

@@ -80,13 +80,12 @@ std::size_t affordable_parameters(const Model& model, int ranks, int threads) {
 }  // namespace
 
 Lane::Lane(const Model& model, std::unique_ptr<Environment> environment,
-           const RewardFunction* own_reward, Teaching teaching)
+           const RewardFunction* own_reward)
     : model_(model),
       advantage_(find_advantage(model.config().reinforce.advantage)),
       rollout_(model, std::move(environment)),
       backward_(model, rollout_.episodes()),
       credit_(model, rollout_.episodes(), own_reward),
-      teaching_(std::move(teaching)),
       dbaselines_(zeros<2>(model.num_glimpses(), rollout_.episodes())) {
   rollout_.look->detached = model.config().glimpse.detach_state;
 }
@@ -95,10 +94,8 @@ LossSums Lane::run(std::span<float> gradient, std::span<const float> parameters,
                    const RolloutRequest& request, std::span<const double> average_returns,
                    int batch_size) {
   const ReinforceConfig& reinforce = model_.config().reinforce;
-  ConstMatrix beliefs;
   {
     const StageScope scope(Stage::forward_elementwise);
-    beliefs = teaching_.beliefs(request);
     rollout_.run(parameters, request);
     credit_.observe(rollout_, parameters, advantage_.reads_baseline);
     credit_.estimate(advantage_, reinforce.rollouts, average_returns);
@@ -108,9 +105,7 @@ LossSums Lane::run(std::span<float> gradient, std::span<const float> parameters,
                       .stops = matrix(credit_.stops),
                       .weight = static_cast<float>(reinforce.weight),
                       .entropy = static_cast<float>(reinforce.entropy),
-                      .scale = 1.0F / static_cast<float>(batch_size),
-                      .beliefs = beliefs,
-                      .belief_share = static_cast<float>(model_.config().training.teacher_share)};
+                      .scale = 1.0F / static_cast<float>(batch_size)};
 
   rollout_.core.dstate.fill(0.0F);
   const AnswerLoss answer_loss = rollout_.answer->backward(gradient, credit, parameters);
@@ -170,8 +165,7 @@ double Lane::mean_entropy() const {
 }
 
 Learner::Learner(const Model& model, const EnvironmentFactory& environments, std::uint64_t seed,
-                 Workers& workers, Ranks& ranks, const RewardFunction* own_reward,
-                 std::vector<Teacher> teachers)
+                 Workers& workers, Ranks& ranks, const RewardFunction* own_reward)
     : parameters(zeros<1>(affordable_parameters(model, ranks.count(), workers.threads()))),
       optimizer(model.config().training.optimizer, model.layout().size(),
                 rates_of(model.config().training, model.layout())),
@@ -180,8 +174,7 @@ Learner::Learner(const Model& model, const EnvironmentFactory& environments, std
       ranks_(ranks),
       seed_(seed),
       environments_(environments),
-      own_reward_(own_reward),
-      teachers_(std::move(teachers)) {
+      own_reward_(own_reward) {
   const TrainingConfig& training = model.config().training;
   total_updates_ = (training.episodes + training.batch_size - 1) / training.batch_size;
   model.layout().initialize(flat(parameters), seed);
@@ -207,8 +200,7 @@ void Learner::add_lanes() {
   const AgentConfig& config = model_.config();
   while (static_cast<int>(lanes_.size()) < std::min(workers_.threads(), share_.size()))
     lanes_.push_back(std::make_unique<Lane>(
-        model_, environments_(config.training.lane_size, config.reinforce.rollouts), own_reward_,
-        Teaching(teachers_, model_, config.training.lane_size, config.reinforce.rollouts)));
+        model_, environments_(config.training.lane_size, config.reinforce.rollouts), own_reward_));
 }
 
 // Runs the lane `i` of share_.
@@ -282,13 +274,6 @@ std::int64_t Learner::episodes() const { return updates() * model_.config().trai
 
 double Learner::progress() const {
   return static_cast<double>(updates()) / static_cast<double>(total_updates_);
-}
-
-double Learner::gflop_per_episode() const {
-  double gflop = model_.gflop_per_episode();
-  for (const Teacher& teacher : teachers_)
-    gflop += 2e-9 * static_cast<double>(teacher.model.play_work());
-  return gflop;
 }
 
 void Learner::check_finite(const LossSums& sums, double gradient_norm) const {

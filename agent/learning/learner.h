@@ -10,7 +10,6 @@
 #include "agent/learning/backward.h"
 #include "agent/learning/credit_assignment.h"
 #include "agent/learning/loss_sums.h"
-#include "agent/learning/teaching.h"
 #include "agent/model/model.h"
 #include "agent/model/rollout.h"
 #include "base/ranks.h"
@@ -54,9 +53,9 @@ struct UpdateReport {
 /// The context network (model.context) gets the gradients that reach the locator, and no others.
 class Lane {
  public:
-  /// `own_reward` as in CreditAssignment. `teaching` is of as many episodes as `environment`.
+  /// `own_reward` as in CreditAssignment.
   Lane(const Model& model, std::unique_ptr<Environment> environment,
-       const RewardFunction* own_reward = nullptr, Teaching teaching = {});
+       const RewardFunction* own_reward = nullptr);
 
   /// Plays the episodes of a lane and overwrites `gradient`, one block of the layout that was zero
   /// at first, with that of the mean loss over a batch of `batch_size`. `average_returns` as in
@@ -78,7 +77,6 @@ class Lane {
   Rollout rollout_;
   BackwardMemory backward_;
   CreditAssignment credit_;
-  Teaching teaching_;
   Tensor<2> dbaselines_;  // (T, B)
 };
 
@@ -87,12 +85,10 @@ class Lane {
 class Learner {
  public:
   /// Keeps references to `model`, `workers`, `ranks` and `own_reward`, which is as in
-  /// CreditAssignment, and what `teachers` refer to: the agents that training.teachers names,
-  /// loaded. Draws the initial weights. Throws InputError if there are more ranks than lanes, less
-  /// memory than the minimum needed, or a teacher with other answers.
+  /// CreditAssignment. Draws the initial weights. Throws InputError if there are more ranks than
+  /// lanes, or less memory than the minimum needed.
   Learner(const Model& model, const EnvironmentFactory& environments, std::uint64_t seed,
-          Workers& workers, Ranks& ranks = alone(), const RewardFunction* own_reward = nullptr,
-          std::vector<Teacher> teachers = {});
+          Workers& workers, Ranks& ranks = alone(), const RewardFunction* own_reward = nullptr);
 
   /// One update: scenes, looks, answers, advantages, backward, optimiser. Allocates nothing after
   /// the first, unless `workers` got more threads. Throws NonFiniteError naming the update and the
@@ -105,9 +101,6 @@ class Learner {
   /// Number of updates in the whole training.
   std::int64_t total_updates() const { return total_updates_; }
   double progress() const;
-  /// Multiply-adds x 2 of a training episode, in 10^9: the model's, forward and backward, and those
-  /// of the teachers, which only play.
-  double gflop_per_episode() const;
 
   Tensor<1> parameters;                 // one block of the layout
   Optimizer optimizer;                  // includes the averaged weights
@@ -126,7 +119,6 @@ class Learner {
   std::int64_t total_updates_;
   EnvironmentFactory environments_;
   const RewardFunction* const own_reward_;
-  const std::vector<Teacher> teachers_;
   Share share_;                               // lanes of this rank
   std::vector<std::unique_ptr<Lane>> lanes_;  // one per thread, at most one per lane of share_
   std::vector<Tensor<1>> lane_gradients_;     // of the lanes of share_

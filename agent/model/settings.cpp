@@ -302,23 +302,17 @@ Settings describe_training(TrainingConfig& training, const Conditions& of) {
                   {"training.lane_size", &training.lane_size, closed(1, 65536),
                    "Number of episodes that a thread takes at a time"}};
   append(all, describe(training.optimizer));
-  append(all,
-         {{"training.locator_factor", &training.locator_factor, closed(1e-6, 1000),
-           "Factor on the learning rate of the locator", of.recurrent() && of.locator()},
-          {"training.baseline_factor", &training.baseline_factor, closed(1e-6, 1000),
-           "Factor on the learning rate of the critic",
-           of.advantage(&Advantage::reads_baseline) && of.reinforce()},
-          {"training.freeze", &training.freeze, kUnbounded,
-           "Parts that keep their first weights, by the beginnings of their names"},
-          {"training.classifier_weight", &training.classifier_weight, kLossWeight,
-           "Weight of the cross-entropy at the last step"},
-          {"training.step_loss", &training.step_loss, kLossWeight,
-           "Weight of the mean cross-entropy of the earlier steps"},
-          {"training.teachers", &training.teachers, Text::line,
-           "Trained agents whose mean belief is part of the target of an answer", of.answers()},
-          {"training.teacher_share", &training.teacher_share, closed(0, 1),
-           "Share of the teachers' belief in that target, beside the label",
-           unless_empty(&training.teachers)}});
+  append(all, {{"training.locator_factor", &training.locator_factor, closed(1e-6, 1000),
+                "Factor on the learning rate of the locator", of.recurrent() && of.locator()},
+               {"training.baseline_factor", &training.baseline_factor, closed(1e-6, 1000),
+                "Factor on the learning rate of the critic",
+                of.advantage(&Advantage::reads_baseline) && of.reinforce()},
+               {"training.freeze", &training.freeze, kUnbounded,
+                "Parts that keep their first weights, by the beginnings of their names"},
+               {"training.classifier_weight", &training.classifier_weight, kLossWeight,
+                "Weight of the cross-entropy at the last step"},
+               {"training.step_loss", &training.step_loss, kLossWeight,
+                "Weight of the mean cross-entropy of the earlier steps"}});
   return all;
 }
 

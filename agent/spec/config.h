@@ -78,9 +78,6 @@ struct TrainingConfig {
   std::vector<std::string> freeze;  // beginnings of parameter names, as "core", that never change
   double classifier_weight = 1.0;   // of the cross-entropy at the last step, >= 0
   double step_loss = 0.0;           // of the mean cross-entropy of the earlier steps, >= 0
-
-  std::vector<std::string> teachers;  // trained agents; a Learner is given them loaded
-  double teacher_share = 0.9;         // of their belief in the target of an answer, in [0, 1]
 };
 
 /// Everything that defines an agent and its learning.

@@ -76,11 +76,6 @@ struct Credit {
   float weight = 1.0F;     // of the REINFORCE term
   float entropy = 0.0F;    // of the entropy bonus
   float scale = 1.0F;      // on gradients: 1 / batch size
-
-  // What teachers believe, (B, C), and its share of what the answer is compared with. Empty without
-  // teachers.
-  ConstMatrix beliefs = {};
-  float belief_share = 0.0F;
 };
 
 }  // namespace saccade

@@ -13,7 +13,6 @@
 #include "base/error.h"
 #include "base/median.h"
 #include "experiments/evaluation/evaluator.h"
-#include "experiments/runs/teachers.h"
 #include "experiments/task/task.h"
 #include "nn/gemm.h"
 #include "nn/peak.h"
@@ -162,9 +161,7 @@ nlohmann::ordered_json bench(const BenchRequest& request, const ProgressCallback
     throw InputError(fmt::format("--seconds {}: allowed: above 0, at most 3600", request.seconds));
   const Task task(read_config(request.config, request.overrides));
   Workers workers(request.threads);
-  const Teachers teachers(task);
-  Learner learner(task.model, task.environments(Split::train), task.config.seed, workers, alone(),
-                  /*own_reward=*/nullptr, teachers.all());
+  Learner learner(task.model, task.environments(Split::train), task.config.seed, workers);
   // A training has the memory for its evaluations from the start, and frees all before its test.
   const Evaluator validator(task.model, task.environments(Split::valid),
                             task.config.evaluation.scenes, task.config.evaluation.seed, workers);
@@ -188,7 +185,7 @@ nlohmann::ordered_json bench(const BenchRequest& request, const ProgressCallback
     trained.push_back(rate(kTrainShare * now, [&] { return learner.step().sums.episodes; }));
     if (random_looks) looked.push_back(rate(kLookShare * now, *random_looks));
   }
-  const double gflop = learner.gflop_per_episode();
+  const double gflop = task.model.gflop_per_episode();
   const double gflops = median(trained) * gflop;
   nlohmann::ordered_json figures{{"episodes_per_second", median(trained)},
                                  {"gflop_per_episode", gflop},

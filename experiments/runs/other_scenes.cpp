@@ -119,16 +119,6 @@ Config with_scenes(const Config& trained, const SceneOverrides& scenes) {
   return tested;
 }
 
-Config seeing_scenes_of(const Config& learner, const Config& trained) {
-  Config seeing = trained;
-  seeing.seed = learner.seed;
-  seeing.data = learner.data;
-  seeing.augmentation = learner.augmentation;
-  seeing.scene = learner.scene;
-  spread_grid(seeing, trained);
-  return seeing;
-}
-
 void check_same_agent(const Config& trained, const Task& tested) {
   const TaskKind& kind = find_task_kind(trained.scene.kind);
   check_same_kind(trained, tested);

@@ -18,10 +18,6 @@ using SceneOverrides = std::vector<std::string>;
 /// no effect, and for one that would change anything but the scenes.
 Config with_scenes(const Config& trained, const SceneOverrides& scenes);
 
-/// Returns the configuration of a trained agent that sees the training scenes of `learner`: its
-/// digits, their distortions, its scenes and its seed, through its own retina. A grid likewise.
-Config seeing_scenes_of(const Config& learner, const Config& trained);
-
 /// Throws InputError likewise if the agent of `trained` cannot be tested on other scenes: if they
 /// ask for other answers, or if its network would have other parameters.
 void check_same_agent(const Config& trained, const Task& tested);

@@ -47,8 +47,6 @@ class World {
   const std::optional<Retina> retina;  // empty if there is nothing to look at
   const ObservationSpec spec;
 
-  /// The scenes or the world of a program, if it gives those of the task.
-  const SceneSources& sources() const { return sources_; }
   /// Returns the text of a class, symbol or action: the name of a digit; the sum of several, or the
   /// two of a pair; a word; an action.
   std::string class_name(int label) const;

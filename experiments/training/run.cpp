@@ -14,7 +14,6 @@
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/metrics_file.h"
 #include "experiments/runs/study.h"
-#include "experiments/runs/teachers.h"
 #include "experiments/task/task.h"
 #include "experiments/training/finished.h"
 #include "experiments/training/progress.h"
@@ -37,9 +36,7 @@ double estimate_seconds(const Config& config, int threads) {
   const Clock::time_point begin = Clock::now();
   Workers workers(threads);
   const Task task(config);
-  const Teachers teachers(task);
-  Learner learner(task.model, task.environments(Split::train), config.seed, workers, alone(),
-                  /*own_reward=*/nullptr, teachers.all());
+  Learner learner(task.model, task.environments(Split::train), config.seed, workers);
   Evaluator evaluator(task.model, task.environments(Split::valid), kScenes, config.evaluation.seed,
                       workers);
   learner.step();  // warm-up

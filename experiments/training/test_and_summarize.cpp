@@ -55,7 +55,7 @@ void test_and_summarize(const Task& task, const RunFolder& folder, const RunLock
   put("attention/on_target_by_glimpse", report.deterministic().on_target_by_glimpse);
   if (const std::vector<double> zooms = zooms_of(report, task.model); !zooms.empty())
     put("attention/zoom_by_glimpse", zooms);
-  put("episode/gflop", training.gflop_per_episode);
+  put("episode/gflop", task.model.gflop_per_episode());
   put("episode/canvas_pixels", task.model.look().canvas_pixels);
   put("time/elapsed", training.elapsed);
   lock->require_own();

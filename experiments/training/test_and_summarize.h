@@ -18,7 +18,6 @@ struct TrainingFigures {
   double best_error;   // on the validation scenes
   double train_error;  // in the last row of metrics.csv; NaN if nothing was trained in this process
   double elapsed;      // seconds
-  double gflop_per_episode;  // of training, with the passes of its teachers
 };
 
 /// Returns a warning that the agent overfits if its error on the validation images is clearly above

@@ -140,7 +140,7 @@ bool train_in(const Config& config, const RunFolder& folder, const RunLock* lock
   training->share_state();
   progress.note(fmt::format("{}{}: {} parameters, {:.2f} MFLOP an episode, {}{} threads, into {}\n",
                             word, config.name, task.model.layout().count(),
-                            training->gflop_per_episode() * 1e3,
+                            task.model.gflop_per_episode() * 1e3,
                             ranks.alone() ? "" : fmt::format("{} ranks of ", ranks.count()),
                             workers.threads(), folder.path().string()));
   if (task.kind.has_digits && digits_are_own(config.data.source))

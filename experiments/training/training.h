@@ -15,7 +15,6 @@
 #include "experiments/runs/folder_lock.h"
 #include "experiments/runs/metrics_file.h"
 #include "experiments/runs/run_folder.h"
-#include "experiments/runs/teachers.h"
 #include "experiments/runs/training_log.h"
 #include "experiments/task/task.h"
 #include "experiments/training/progress.h"
@@ -35,9 +34,8 @@ class Training final : public TrainingHandle {
         folder_(folder),
         lock_(lock),
         ranks_(ranks),
-        teachers_(task),
         learner_(task.model, task.environments(Split::train), task.config.seed, workers, ranks,
-                 own_reward, teachers_.all()),
+                 own_reward),
         validator_(task.model, task.environments(Split::valid), task.config.evaluation.scenes,
                    task.config.evaluation.seed, workers, ranks),
         progress_(progress) {}
@@ -77,10 +75,8 @@ class Training final : public TrainingHandle {
   std::filesystem::path save_last() const override;
   void save_agent(const std::filesystem::path& path) const override;
   TrainingFigures figures() const {
-    return {episodes(), best_episodes_, best_error_, train_error_, elapsed(), gflop_per_episode()};
+    return {episodes(), best_episodes_, best_error_, train_error_, elapsed()};
   }
-  /// As Learner::gflop_per_episode().
-  double gflop_per_episode() const { return learner_.gflop_per_episode(); }
 
  private:
   Checkpoint newest_checkpoint(std::string& word) const;
@@ -103,7 +99,6 @@ class Training final : public TrainingHandle {
   const RunFolder& folder_;
   const RunLock* const lock_;
   Ranks& ranks_;
-  const Teachers teachers_;
   Learner learner_;
   Evaluator validator_;
   Progress& progress_;

@@ -17,8 +17,6 @@ namespace {
 const std::string kRowNote = "row";
 // Stored for agents that pay for their looks.
 const std::string kCostNote = "best_cost";
-// Stored for agents with teachers.
-const std::string kTeachersNote = "teachers";
 
 std::string to_note(const MetricsRow& row) {
   nlohmann::json note;
@@ -104,11 +102,6 @@ std::string Training::resume() {
     throw InputError(fmt::format("{}: was trained on other data: checksums {} there, {} now",
                                  folder_.last_checkpoint().string(), checkpoint.note("data"),
                                  data));
-  if (const std::string now = teachers_.note();
-      !now.empty() && checkpoint.note(kTeachersNote) != now)
-    throw InputError(
-        fmt::format("{}: training.teachers: had other weights: checksums {} there, {} now",
-                    folder_.last_checkpoint().string(), checkpoint.note(kTeachersNote), now));
   checkpoint.restore(learner_);
   if (lengthened_) word += word_on_length(saved.agent.training.episodes);
   if (learning_rate_factor() != 1.0)
@@ -188,8 +181,6 @@ std::map<std::string, std::string> Training::notes() const {
       {"best_episodes", std::to_string(best_episodes_)},
       {"data", nlohmann::json(task_.digits.checksums).dump()}};
   if (task_.model.answer().look_price > 0.0) notes[kCostNote] = exact(best_cost_);
-  if (const std::string teachers = teachers_.note(); !teachers.empty())
-    notes[kTeachersNote] = teachers;
   if (unevaluated_) notes[kRowNote] = to_note(*unevaluated_);
   return notes;
 }

@@ -43,13 +43,11 @@ inline AgentConfig busy_config(const std::string& core) {
 /// A lane of an agent with random weights that has run once.
 struct Played {
   explicit Played(const AgentConfig& config, const ObservationSpec& spec = kTinySpec,
-                  const EnvironmentFactory& environments = tiny_environment,
-                  std::span<const Teacher> teachers = {})
+                  const EnvironmentFactory& environments = tiny_environment)
       : model(config, spec),
         parameters(zeros<1>(model.layout().size())),
         gradient(zeros<1>(model.layout().size())),
-        lane(model, environments(kEpisodes, config.reinforce.rollouts), nullptr,
-             Teaching(teachers, model, kEpisodes, config.reinforce.rollouts)) {
+        lane(model, environments(kEpisodes, config.reinforce.rollouts)) {
     randomize(flat(parameters), model.layout(), 0.4F, 5);
     sums = run();
   }

@@ -19,11 +19,10 @@ TEST_CASE("the counter counts") {
 }
 
 long allocations_of_updates(const AgentConfig& config, const ObservationSpec& spec = kTinySpec,
-                            const EnvironmentFactory& environments = tiny_environment,
-                            std::vector<Teacher> teachers = {}) {
+                            const EnvironmentFactory& environments = tiny_environment) {
   const Model model(config, spec);
   Workers workers(2);
-  Learner learner(model, environments, 1, workers, alone(), nullptr, std::move(teachers));
+  Learner learner(model, environments, 1, workers);
   for (int n = 0; n < 3; ++n) learner.step();
   // A thread allocates its own buffers at its first product, and when that is is unpredictable: a
   // step that allocates does so on every attempt, a late thread only once.
@@ -52,14 +51,6 @@ TEST_CASE("a training step allocates nothing after warm-up") {
     }
     CHECK(allocations_of_updates(full_size_config(core)) == 0);
   }
-}
-
-TEST_CASE("a training step that a teacher takes part in allocates nothing after warm-up") {
-  const Model teacher(tiny_config("gru"), kTinySpec);
-  Tensor<1> weights = zeros<1>(teacher.layout().size());
-  teacher.layout().initialize(flat(weights), 3);
-  CHECK(allocations_of_updates(tiny_config(), kTinySpec, tiny_environment,
-                               {{teacher, flat(weights), tiny_environment}}) == 0);
 }
 
 TEST_CASE(

@@ -142,10 +142,7 @@ TEST_CASE("every setting has an effect") {
   const TemporaryVariable cache_variable("XDG_CACHE_HOME", cache.path.c_str());
   ShortRuns runs;
   std::vector<Move> all = moves();
-  const std::string trained = runs.folder_of({"seed=5"}).string();
-  all.push_back({"init_from", trained});
-  all.push_back({"training.teachers", "[" + trained + "]"});
-  all.push_back({"training.teacher_share", "0.3", {"training.teachers=[" + trained + "]"}});
+  all.push_back({"init_from", runs.folder_of({"seed=5"}).string()});
   // The same digits except for the first.
   const TemporaryFolder other;
   write_digits(other.path / "data", 90);
