@@ -84,7 +84,7 @@ Ending call_command(const Command& command, const Call& call) {
 int run_program(int argc, const char* const* argv, const std::function<void()>& register_kinds) {
   open_standard_streams();
   std::signal(SIGXFSZ, SIG_IGN);              // reported like a full disk instead
-  setenv("OPENCV_FFMPEG_LOGLEVEL", "-8", 0);  // a film cut short is reported in our own words
+  setenv("OPENCV_FFMPEG_LOGLEVEL", "-8", 0);  // FFmpeg would write to standard output
   std::unique_ptr<Ranks> ranks;               // destroyed last: its end may end the others
   try {
     if (register_kinds) register_kinds();

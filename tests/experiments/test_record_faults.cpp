@@ -1,6 +1,5 @@
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <opencv2/imgcodecs.hpp>
 #include <thread>
 
@@ -69,9 +68,8 @@ TEST_CASE("a recording that fails on a full disk leaves the previous file") {
       return run_saccade(tiny.path, {"record", "out", "--out", name, "--force", "--scenes", "4"});
     }();
     CHECK(result.code == 1);
-    CHECK(result.out == "");
+    CHECK(result.out == "");  // nor does FFmpeg say there that a film was cut short
     check_contains(result.err, {"saccade: ", ": cannot be written: File too large\n"});
-    CHECK(std::ranges::count(result.err, '\n') == 1);  // FFmpeg adds nothing about a film cut short
     CHECK((contents(tiny.path) == before));
   };
   for (const char* name : {"a.png", "a.gif", "a.mp4"})
