@@ -4,12 +4,17 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <limits>
 #include <memory>
+#include <mutex>
+#include <tuple>
 
 #include "experiments/runs/run_failure.h"
 #include "experiments/watch/live_charts.h"
+#include "experiments/watch/page_server.h"
 #include "experiments/watch/watch_page.h"
 #include "tests/experiments/browser.h"
 #include "tests/experiments/node.h"
@@ -23,9 +28,10 @@ struct HttpReply {
   std::string head, body;
 };
 
-// Asks a server on this machine, byte by byte as given: no library corrects the path.
-HttpReply reply_to(int port, const std::string& path, const std::string& method = "GET",
-                   const std::string& fields = "") {
+// Asks a server on this machine, byte by byte as given: no library corrects the path. Returns the
+// connection.
+int ask(int port, const std::string& path, const std::string& method = "GET",
+        const std::string& fields = "") {
   const int connection = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -35,6 +41,10 @@ HttpReply reply_to(int port, const std::string& path, const std::string& method 
   const std::string request = method + " " + path + " HTTP/1.1\r\nHost: here\r\n" + fields + "\r\n";
   REQUIRE(send(connection, request.data(), request.size(), MSG_NOSIGNAL) ==
           static_cast<ssize_t>(request.size()));
+  return connection;
+}
+
+HttpReply reply_on(int connection) {
   std::string text;
   char block[4096];
   for (ssize_t count = 0; (count = recv(connection, block, sizeof block, 0)) > 0;)
@@ -45,15 +55,23 @@ HttpReply reply_to(int port, const std::string& path, const std::string& method 
   return {std::stoi(text.substr(text.find(' '))), text.substr(0, end), text.substr(end + 4)};
 }
 
+HttpReply reply_to(int port, const std::string& path, const std::string& method = "GET",
+                   const std::string& fields = "") {
+  return reply_on(ask(port, path, method, fields));
+}
+
+// The port and the path of "http://127.0.0.1:<port>/<token>/".
+std::pair<int, std::string> port_and_path(const std::string& url) {
+  const std::string begin = "http://127.0.0.1:";
+  REQUIRE(url.starts_with(begin));
+  return {std::stoi(url.substr(begin.size())), url.substr(url.find('/', begin.size()))};
+}
+
 // `saccade watch` at work.
 struct Watching {
   Watching(const fs::path& folder, const CommandWords& words)
       : program(folder, saccade_words(words)), url(program.read_line()) {
-    const std::string begin = "http://127.0.0.1:";
-    REQUIRE(url.starts_with(begin));
-    const std::size_t slash = url.find('/', begin.size());
-    port = std::stoi(url.substr(begin.size()));
-    root = url.substr(slash);
+    std::tie(port, root) = port_and_path(url);
   }
   HttpReply get(const std::string& below) const { return reply_to(port, root + below); }
 
@@ -181,6 +199,27 @@ TEST_CASE("watch refuses who has no token, what is no page, and what lies outsid
     CHECK_FALSE(contains(reply.body, secret));
   }
   CHECK_FALSE(contains(watching.get("").body, films + "linked"));
+}
+
+TEST_CASE("a page is served on forty connections at once") {
+  constexpr int kConnections = 40;
+  std::mutex mutex;
+  std::condition_variable changed;
+  int waiting = 0;
+  bool alone = false;  // an answer waited in vain for the others
+  const PageServer server(0, [&](const std::string&) {
+    std::unique_lock lock(mutex);
+    ++waiting;
+    changed.notify_all();
+    alone |= !changed.wait_for(lock, std::chrono::minutes(5),
+                               [&] { return alone || waiting == kConnections; });
+    return std::optional(PageReply{"text/plain", "here"});
+  });
+  const auto [port, root] = port_and_path(server.url());
+  std::vector<int> connections;
+  for (int i = 0; i < kConnections; ++i) connections.push_back(ask(port, root));
+  for (const int connection : connections) CHECK(reply_on(connection).body == "here");
+  CHECK_FALSE(alone);
 }
 
 TEST_CASE("watch follows files that grow, new runs and new folders") {
