@@ -35,7 +35,7 @@ TEST_CASE("an unknown agent name is reported with the nearest one") {
   check_contains(
       message,
       {"quickstart_sotf: no run folder with a checkpoint", "did you mean 'quickstart_soft'?",
-       "trained agents: cluttered100, cluttered60, quickstart, quickstart_soft, "});
+       "trained agents: cluttered100, cluttered60, point60, quickstart, quickstart_soft, "});
 }
 
 TEST_CASE("an agent is recorded by name, into the working folder or a given file") {
