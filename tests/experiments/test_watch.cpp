@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <tuple>
+#include <utility>
 
 #include "experiments/runs/run_failure.h"
 #include "experiments/watch/live_charts.h"

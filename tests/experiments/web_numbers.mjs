@@ -10,8 +10,8 @@ import {pathToFileURL} from 'node:url';
 const [page, recorded] = process.argv.slice(2);
 const {Module, Saccade} = await import(pathToFileURL(join(page, 'saccade.js')));
 // Where looks are read between pixels, each follows the rounding of its place, and the next place follows it: after the eight looks of
-// point60 they differ by 5e-5 half canvases, those of agents that look at whole pixels by 4e-7. A pixel may then differ by the pixels
-// that lie between.
+// point60 they differ by 5e-5 half canvases, those of agents that look at whole pixels by less than 1e-6. A glimpse may then differ by what
+// such a shift, in pixels, changes.
 function toleranceOf(array, {kind, canvas: [, rows, cols]}) {
   if (kind !== 'soft_point') return 1e-4;
   return array === 'glimpses' ? 3e-4 * Math.max(rows, cols) / 2 : 3e-4;
