@@ -155,6 +155,7 @@ def on_page_markdown(markdown, page, **_):
         return markdown  # has no formulas
     markdown = METRICS_OF.sub(lambda match: metrics_of(match[1]), markdown)
     markdown = COMMENT_OF.sub(lambda match: comment_of(match[1]), markdown)
+    markdown = markdown.replace("](../../CONTRIBUTING.md#", "](adding.md#")
 
     def formula(match: re.Match) -> str:
         block, inline = match.groups()
