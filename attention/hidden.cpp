@@ -9,21 +9,6 @@
 namespace saccade {
 namespace {
 
-std::vector<float> parse_mask(const std::string& mask, int steps) {
-  if (mask.empty()) return std::vector<float>(steps, 1.0F);
-  const bool digits = mask.find_first_not_of("01") == std::string::npos;
-  if (static_cast<int>(mask.size()) != steps || !digits || mask.find('1') == std::string::npos)
-    throw SettingError(
-        {"attention.hidden.mask"},
-        fmt::format(
-            "attention.hidden.mask: '{}'; allowed: {} digits, one a step, 1 for what may be "
-            "read and 0 for what may not, with at least one 1; or empty",
-            mask, steps));
-  std::vector<float> allowed;
-  for (const char digit : mask) allowed.push_back(digit == '1' ? 1.0F : 0.0F);
-  return allowed;
-}
-
 // Kinds without parameters: the mean of the states, or the last one.
 class Pooling : public HiddenAttention {
  public:
@@ -108,6 +93,21 @@ const NameTable<ReadKind>& read_table() {
 
 }  // namespace
 
+std::vector<float> parse_mask(const std::string& mask, int steps) {
+  if (mask.empty()) return std::vector<float>(steps, 1.0F);
+  const bool digits = mask.find_first_not_of("01") == std::string::npos;
+  if (static_cast<int>(mask.size()) != steps || !digits || mask.find('1') == std::string::npos)
+    throw SettingError(
+        {"attention.hidden.mask"},
+        fmt::format(
+            "attention.hidden.mask: '{}'; allowed: {} digits, one a step, 1 for what may be "
+            "read and 0 for what may not, with at least one 1; or empty",
+            mask, steps));
+  std::vector<float> allowed;
+  for (const char digit : mask) allowed.push_back(digit == '1' ? 1.0F : 0.0F);
+  return allowed;
+}
+
 HiddenMemory::HiddenMemory(int steps_, int episodes_, int hops)
     : steps(steps_),
       episodes(episodes_),
@@ -161,7 +161,7 @@ std::unique_ptr<HiddenAttention> make_hidden_attention(const HiddenConfig& confi
   return read_table().at(config.kind).make(config, name, state_size, steps, layout);
 }
 
-Settings describe(HiddenConfig& config) {
+Settings describe(HiddenConfig& config, const Needs& read_once) {
   AttendConfig& attend = config.attend;
   const Condition attends = when(&config.kind, Names{"attend"});
   const Condition selfs = when(&config.kind, Names{"self"});
@@ -170,9 +170,10 @@ Settings describe(HiddenConfig& config) {
       {"attention.hidden.kind", &config.kind, hidden_kinds(),
        "Attention over the states h_1 .. h_T that the answer reads"},
       {"attention.hidden.query", &config.query, hidden_queries(), "Query of the attention",
-       attends},
+       attends && read_once},
       {"attention.hidden.output", &config.output, hidden_outputs(),
-       "Output of the attention: the context, with or without the last state", attends},
+       "Output of the attention: the context, with or without the last state",
+       attends && read_once},
       {"attention.hidden.score", &attend.score, score_kinds(), "Score of a state against the query",
        attends},
       {"attention.hidden.score_hidden", &attend.score_hidden, kLayerWidth,

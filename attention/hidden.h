@@ -25,10 +25,15 @@ struct HiddenConfig {
   double penalty = 0.0;                     // self: c >= 0
 };
 
-Settings describe(HiddenConfig& config);
+/// `read_once`: that the states are read once, not for each symbol of a sequence.
+Settings describe(HiddenConfig& config, const Needs& read_once);
 
 /// Throws SettingError for settings that are invalid for any number of steps.
 void check(const HiddenConfig& config);
+
+/// 1 for each of `steps` states that attention.hidden.mask allows to be read, and 0 for each other.
+/// Throws SettingError for a mask of other characters or another length, and for one of zeros.
+std::vector<float> parse_mask(const std::string& mask, int steps);
 
 std::vector<std::string> hidden_kinds();
 /// Whether the output is as wide as a state, so that a decoder can read it for each symbol.

@@ -21,18 +21,29 @@ std::int64_t left_on_machine() {
   return kUnknown;
 }
 
-// Without a limit the file contains "max" or does not exist.
-std::int64_t left_in_group() {
-  std::int64_t most = 0, taken = 0;
-  if (!(std::ifstream("/sys/fs/cgroup/memory.max") >> most) ||
-      !(std::ifstream("/sys/fs/cgroup/memory.current") >> taken))
-    return kUnknown;
-  return std::max<std::int64_t>(0, most - taken);
+// What the group holds of files can be given up for what this process allocates.
+std::int64_t files_in(const std::filesystem::path& group) {
+  std::ifstream statistics(group / "memory.stat");
+  std::string name;
+  for (std::int64_t bytes = 0; statistics >> name >> bytes;)
+    if (name == "inactive_file") return bytes;
+  return 0;
 }
 
 }  // namespace
 
-std::int64_t available_memory() { return std::min(left_on_machine(), left_in_group()); }
+// Without a limit the file contains "max" or does not exist.
+std::int64_t memory_left_in(const std::filesystem::path& group) {
+  std::int64_t most = 0, taken = 0;
+  if (!(std::ifstream(group / "memory.max") >> most) ||
+      !(std::ifstream(group / "memory.current") >> taken))
+    return kUnknown;
+  return std::max<std::int64_t>(0, most - std::max<std::int64_t>(0, taken - files_in(group)));
+}
+
+std::int64_t available_memory() {
+  return std::min(left_on_machine(), memory_left_in("/sys/fs/cgroup"));
+}
 
 void require_memory(double bytes, const std::string& what, const std::string& advice) {
   constexpr double kGigabyte = 1e9;

@@ -53,8 +53,8 @@ OutputFile::OutputFile(fs::path target, bool force, const std::string& advice)
     errno = 0;
     file_ = Descriptor(path(), O_RDWR | O_CREAT | O_EXCL);
     if (!file_.is_open() && errno != EEXIST) cannot_be_written(target_);
-    // Another process may have removed it as a leftover before it was locked.
-  } while (!file_.is_open() || (file_.lock() && !file_.is_at(path())));
+    // Another process may have removed it as a leftover before it was locked, or be about to.
+  } while (!file_.is_open() || (file_.lock() ? !file_.is_at(path()) : errno == EWOULDBLOCK));
 }
 
 OutputFile::~OutputFile() {

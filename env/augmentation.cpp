@@ -154,6 +154,10 @@ void read_row(int* __restrict brightness, const std::uint32_t* __restrict corner
 }  // namespace
 
 Settings describe(AugmentationConfig& config, int* num_distractors) {
+  const Condition distorts = unless(&config.rotation, 0.0) || unless(&config.scale, 0.0) ||
+                             unless(&config.shear, 0.0) || unless(&config.shift, 0) ||
+                             unless(&config.elastic, 0.0) || unless(&config.stroke, 0.0) ||
+                             when(&config.flip);
   return {{"data.augmentation.rotation", &config.rotation, closed(0, 180),
            "Largest rotation of a training digit, in degrees"},
           {"data.augmentation.scale", &config.scale, closed(0, 0.9),
@@ -170,7 +174,7 @@ Settings describe(AugmentationConfig& config, int* num_distractors) {
            "Whether a training image is mirrored, left to right, with probability 1/2"},
           {"data.augmentation.distractors", &config.distractors, kUnbounded,
            "Whether the training digits that distractors are cut from are distorted, too",
-           unless(num_distractors, 0)}};
+           unless(num_distractors, 0) && distorts}};
 }
 
 // Widths are rounded up, so that no pixel is left over from the vectors.

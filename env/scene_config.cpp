@@ -78,7 +78,8 @@ Settings describe(SceneConfig& config) {
                 [&](const std::string& name) { return trait(find_task_kind(name)); });
   };
   const Condition own = task([](const TaskKind& kind) { return kind.is_own; });
-  const Condition canvas = task([](const TaskKind& kind) { return !kind.gives_glimpses; });
+  const Condition canvas =
+      task([](const TaskKind& kind) { return !kind.gives_glimpses && !kind.is_text; });
   const Condition world = task([](const TaskKind& kind) { return kind.gives_glimpses; });
   Settings all = {
       {"scene.kind", &config.kind, task_kinds(),
@@ -102,7 +103,7 @@ Settings describe(SceneConfig& config) {
       {"scene.max_number", &config.max_number, closed(1, 999'999),
        "Largest number that is put into words", texts},
       {"scene.border", &config.border, closed(0, 1024),
-       "Margin of the canvas that stays free of digits, in pixels"},
+       "Margin of the canvas that stays free of digits, in pixels", digits},
       {"scene.target", &config.target, search_targets(),
        "Difference of a search's target from the other digits: its shape, or also its brightness",
        when(&config.kind, task_kinds(),

@@ -32,6 +32,13 @@ DecoderConfig checked(const DecoderConfig& config, const HiddenConfig& hidden, i
   return config;
 }
 
+// Of a kind that reads one.
+std::string checked_mask(const HiddenConfig& hidden, int steps) {
+  if (hidden.kind == "last") return {};
+  parse_mask(hidden.mask, steps);
+  return hidden.mask;
+}
+
 }  // namespace
 
 void check(const DecoderConfig& config, const HiddenConfig& hidden, int state_size) {
@@ -54,7 +61,7 @@ Decoder::Decoder(const DecoderConfig& config, const HiddenConfig& hidden, int nu
       num_symbols_(num_symbols),
       state_size_(state_size),
       steps_(steps),
-      mask_(hidden.mask),
+      mask_(checked_mask(hidden, steps)),
       core_(make_core(config.core, "decoder.core",
                       {.features = num_symbols + state_size, .hidden = config.hidden_size},
                       layout)),

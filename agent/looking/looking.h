@@ -121,6 +121,10 @@ struct GlimpseKind {
   bool sees_motion = false;            // looks at the canvas as it is at each step
   std::unique_ptr<const Looking> (*make)(const AgentConfig& config, const ObservationSpec& spec,
                                          ParameterLayout& layout) = nullptr;
+  /// Whether a pass can sample its looks.
+  bool samples() const {
+    return takes_glimpses && (has_candidates || learning != Learning::backpropagation);
+  }
   /// Fills in unset values that the kind implies; may be null.
   void (*settle)(GlimpseConfig& config) = nullptr;
 };

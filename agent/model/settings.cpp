@@ -53,6 +53,9 @@ struct Conditions {
   Condition answers() const {
     return task([](const TaskKind& kind) { return !kind.acts(); });
   }
+  Condition one_class() const {
+    return task([](const TaskKind& kind) { return kind.answer == AnswerKind::one_class; });
+  }
   Condition sequences() const {
     return task([](const TaskKind& kind) { return kind.answer == AnswerKind::sequence; });
   }
@@ -302,17 +305,21 @@ Settings describe_training(TrainingConfig& training, const Conditions& of) {
                   {"training.lane_size", &training.lane_size, closed(1, 65536),
                    "Number of episodes that a thread takes at a time"}};
   append(all, describe(training.optimizer));
-  append(all, {{"training.locator_factor", &training.locator_factor, closed(1e-6, 1000),
-                "Factor on the learning rate of the locator", of.recurrent() && of.locator()},
-               {"training.baseline_factor", &training.baseline_factor, closed(1e-6, 1000),
-                "Factor on the learning rate of the critic",
-                of.advantage(&Advantage::reads_baseline) && of.reinforce()},
-               {"training.freeze", &training.freeze, kUnbounded,
-                "Parts that keep their first weights, by the beginnings of their names"},
-               {"training.classifier_weight", &training.classifier_weight, kLossWeight,
-                "Weight of the cross-entropy at the last step"},
-               {"training.step_loss", &training.step_loss, kLossWeight,
-                "Weight of the mean cross-entropy of the earlier steps"}});
+  append(
+      all,
+      {{"training.locator_factor", &training.locator_factor, closed(1e-6, 1000),
+        "Factor on the learning rate of what places glimpses: the locator, or the scores of a grid",
+        of.recurrent() && of.locator()},
+       {"training.baseline_factor", &training.baseline_factor, closed(1e-6, 1000),
+        "Factor on the learning rate of the critic",
+        of.advantage(&Advantage::reads_baseline) && of.reinforce()},
+       {"training.freeze", &training.freeze, kUnbounded,
+        "Parts that keep their first weights, by the beginnings of their names"},
+       {"training.classifier_weight", &training.classifier_weight, kLossWeight,
+        "Weight of the cross-entropy at the last step", of.answers()},
+       {"training.step_loss", &training.step_loss, kLossWeight,
+        "Weight of the mean cross-entropy of the earlier steps",
+        of.recurrent() && of.one_class()}});
   return all;
 }
 
@@ -324,7 +331,7 @@ Settings describe(AgentConfig& agent, SceneConfig& scene) {
   Settings all = describe_model(agent.model, of);
   append(all, describe_glimpse(agent.glimpse, of), recurrent);
   append(all, describe(agent.input), recurrent);
-  append(all, describe(agent.hidden), recurrent && of.answers());
+  append(all, describe(agent.hidden, of.one_class()), recurrent && of.answers());
   append(all,
          {{"decoder.core", &agent.decoder.core, recurrent_core_kinds(),
            "Recurrent network that writes the sequence"},

@@ -25,7 +25,7 @@ Command record_command() {
   return {
       .name = "record",
       .group = "Look at agents",
-      .about = "Film where trained agents look",
+      .about = "Record videos of where trained agents look",
       .options =
           {{"run_dirs", &request->run_folders,
             std::string("Run folders or names of trained agents, side by side") + kOtherScenes,

@@ -14,17 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns why two runs had different tests; empty if they had the same.
-std::string other_test(const FinishedRun& first, const FinishedRun& run) {
-  std::string why = task_difference(first.tested, first.checksums, run.tested, run.checksums);
-  const EvaluationConfig &a = first.config.evaluation, &b = run.config.evaluation;
-  if (why.empty() && a.scenes != b.scenes)
-    why = fmt::format("evaluation.scenes is {} and {}", a.scenes, b.scenes);
-  if (why.empty() && a.seed != b.seed)
-    why = fmt::format("evaluation.seed is {} and {}", a.seed, b.seed);
-  return why.empty() ? "" : fmt::format("{} (there: {})", why, first.folder.string());
-}
-
 bool same_configuration(const FinishedRun& a, const FinishedRun& b) {
   const Config* const both[] = {&a.config, &b.config};
   return differing_keys(both).empty();
@@ -69,11 +58,12 @@ class Grouping {
       return leave_out(folder, error.what());
     }
     run.tested = with_scenes(run.config, other_scenes_);
-    if (const std::string why =
-            configurations_.empty() ? "" : other_test(configurations_[0][0], run);
-        !why.empty()) {
-      other = why;
-      return leave_out(folder, why);
+    if (!configurations_.empty()) {
+      const FinishedRun& first = configurations_[0][0];
+      if (const std::string why = other_test(first, run); !why.empty()) {
+        other = fmt::format("{} (there: {})", why, first.folder.string());
+        return leave_out(folder, other);
+      }
     }
     Runs& runs = runs_like(run);
     const auto twin = std::ranges::find_if(
@@ -119,6 +109,15 @@ void require_same_sizes(const FinishedRun& first, const FinishedRun& run) {
 }
 
 }  // namespace
+
+std::string other_test(const FinishedRun& first, const FinishedRun& run) {
+  const EvaluationConfig &a = first.config.evaluation, &b = run.config.evaluation;
+  if (a.scenes != b.scenes)
+    return fmt::format("evaluation.scenes is {} and {}", a.scenes, b.scenes);
+  if (a.draws != b.draws) return fmt::format("evaluation.draws is {} and {}", a.draws, b.draws);
+  if (a.seed != b.seed) return fmt::format("evaluation.seed is {} and {}", a.seed, b.seed);
+  return task_difference(first.tested, first.checksums, run.tested, run.checksums);
+}
 
 void require_any(bool any, std::span<const fs::path> folders, std::span<const LeftOut> left_out) {
   if (!any)

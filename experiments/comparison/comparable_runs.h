@@ -3,12 +3,17 @@
 #include <filesystem>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "experiments/comparison/tuning.h"
 #include "experiments/runs/other_scenes.h"
 
 namespace saccade {
+
+/// Returns in what the tests of two runs differ: "evaluation.seed is 1 and 2"; empty if they had
+/// the same.
+std::string other_test(const FinishedRun& first, const FinishedRun& run);
 
 /// Returns the runs of the given folders by configuration, in seed order. Those that cannot be
 /// compared with the first one, and duplicates, are added to `left_out` with the reason. Throws

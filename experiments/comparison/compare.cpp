@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -144,7 +145,8 @@ ComparedRuns compare(const CompareRequest& request, const ProgressCallback& on_p
     again.test = [&](FinishedRun& run) { test_again(run, request); };
   Comparison comparison = gather(request.folders, request.tuned_by, on_progress,
                                  request.stop_target, again, request.other_scenes);
-  comparison.commands.push_back(request.command);
+  if (std::ranges::find(comparison.commands, request.command) == comparison.commands.end())
+    comparison.commands.push_back(request.command);
   const std::vector<Chart> charts = charts_of(comparison);
   const std::vector<fs::path> report = report_files(out, charts);
   const fs::path markdown = out / "compare.md", csv = out / "compare.csv",

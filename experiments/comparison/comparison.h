@@ -86,9 +86,11 @@ struct Variant {
 
   Estimate mean;
   Estimate interquartile_mean;
-  std::optional<Estimate> difference;  // of the error from the first variant's, paired by seed
-  // Set if `difference` has no interval: between one run of each, with the same seed if possible,
-  // over their common scenes.
+  // Of the error from the first variant's, paired by seed; not set if a single pair says less than
+  // the two means.
+  std::optional<Estimate> difference;
+  // Set if neither `difference` nor both means have an interval: between one run of each, with the
+  // same seed if possible, over their common scenes.
   std::optional<Estimate> difference_over_scenes;
   std::optional<Estimate> improvement;  // P(a run has a lower error than one of the first variant)
 

@@ -27,26 +27,22 @@ const ControlWords& words_of(Metric metric) {
   return *std::ranges::find(kWords, metric, &ControlWords::metric);
 }
 
-template <class Interval>
-bool clearly_less(const Interval& a, const Interval& b) {
-  return a.high < b.low;
-}
-
 }  // namespace
 
-std::vector<Control> controls_of(const Runs& runs, const Estimate& error) {
+std::vector<Control> controls_of(const Runs& runs) {
   std::vector<Control> controls;
   for (const Metric metric : kControls) {
-    std::vector<double> errors;
+    std::vector<double> errors, more;  // and by how much they are above those of the agent
     for (const FinishedRun& run : runs)
-      if (const auto found = run.controls.find(metric); found != run.controls.end())
+      if (const auto found = run.controls.find(metric); found != run.controls.end()) {
         errors.push_back(found->second.value);
+        more.push_back(found->second.value - run.error);
+      }
     if (errors.size() < runs.size()) continue;
-    const Estimate mean = estimate_share(errors);
     const bool beaten = runs.size() > 1
-                            ? clearly_less(error, mean)
-                            : clearly_less(runs[0].error_over_scenes, runs[0].controls.at(metric));
-    controls.push_back({metric, mean, beaten});
+                            ? estimate_mean(more).low > 0.0
+                            : runs[0].error_over_scenes.high < runs[0].controls.at(metric).low;
+    controls.push_back({metric, estimate_share(errors), beaten});
   }
   return controls;
 }

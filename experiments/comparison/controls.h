@@ -9,9 +9,10 @@
 
 namespace saccade {
 
-/// Returns the controls that all these runs of a variant have, compared with its error over the
-/// seeds.
-std::vector<Control> controls_of(const Runs& runs, const Estimate& error);
+/// Returns the controls that all these runs of a variant have. One is beaten if its error is
+/// clearly above the agent's: by the 95 % interval of the difference, paired by seed; with a single
+/// seed, if their intervals over the scenes do not overlap.
+std::vector<Control> controls_of(const Runs& runs);
 
 /// Returns the error of a control, if the variant has it.
 std::optional<Estimate> control_error(const Variant& variant, Metric metric);

@@ -110,7 +110,7 @@ void measure_missing(std::vector<Tuned>& variants,
       stop_if_asked();
       try {
         run.stopping = measure(run);
-      } catch (const InputError& error) {
+      } catch (const std::runtime_error& error) {
         left_out.push_back({run.folder, fmt::format("stopping when sure: {}", error.what())});
       }
     }
@@ -194,7 +194,7 @@ void add_figures(Variant& variant, const Runs& runs, std::size_t classes) {
   }
   variant.mean = estimate_share(variant.errors);
   variant.interquartile_mean = estimate_interquartile_mean(variant.errors);
-  variant.controls = controls_of(runs, variant.mean);
+  variant.controls = controls_of(runs);
   variant.episodes = runs[0].episodes;
   variant.gflop_per_episode = runs[0].gflop_per_episode;
   variant.canvas_pixels = runs[0].canvas_pixels;
@@ -237,9 +237,11 @@ void hold_against(Variant& variant, const Variant& first) {
     if (same != first.seeds.end())
       pairs.push_back(variant.errors[i] - first.errors[same - first.seeds.begin()]);
   }
-  if (!pairs.empty()) variant.difference = estimate_mean(pairs);
   variant.improvement = estimate_improvement(variant.errors, first.errors);
-  if (variant.difference && variant.difference->known) return;
+  // One pair says less than the means over all seeds of both.
+  const bool by_means = pairs.size() < 2 && variant.mean.known && first.mean.known;
+  if (!pairs.empty() && !by_means) variant.difference = estimate_mean(pairs);
+  if (by_means || (variant.difference && variant.difference->known)) return;
   if (const auto runs = run_of_each(variant, first)) {
     const Estimate over_scenes = difference_of(variant.errors_over_scenes[runs->first],
                                                first.errors_over_scenes[runs->second]);
@@ -263,7 +265,7 @@ Comparison gather(std::span<const std::filesystem::path> folders,
   require_any(!tuned.empty(), folders, comparison.left_out);
   if (again.stopping) measure_missing(tuned, again.stopping, comparison.left_out);
 
-  comparison.scenes = tuned[0].runs[0].config.evaluation.scenes;
+  comparison.scenes = tuned[0].runs[0].scenes;
   comparison.resamples = kResamples;
   std::vector<const Config*> configs;
   for (const Tuned& variant : tuned) {

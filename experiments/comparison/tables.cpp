@@ -50,6 +50,7 @@ struct Column {
 
 bool is_tuned(const Comparison& comparison) { return !comparison.tuned_by.empty(); }
 
+static_assert(kControls.size() == 3, "each control has a column here, and in saccade.comparisons");
 constexpr Column kColumns[] = {
     {"variant", [](const Variant& v) { return v.label; }},
     {"tuned", [](const Variant& v) { return values_text(chosen_try(v)); }, is_tuned},

@@ -26,6 +26,10 @@ struct EvaluationConfig {
   int beam = 4;       // hypotheses of a decoder's beam search, for test/error_beam
 };
 
+/// Scenes of a work item of an evaluation; a program's scenes come in such blocks. The last bits of
+/// an evaluation depend on it.
+constexpr int kScenesAtATime = 100;
+
 /// Keys: log.*
 struct LogConfig {
   std::int64_t every = 100'000;  // training episodes between rows of metrics.csv

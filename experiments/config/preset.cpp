@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <optional>
 #include <regex>
 #include <sstream>
@@ -24,7 +25,7 @@ std::vector<std::string> comment_of(const std::string& text) {
   std::vector<std::string> comment;
   for (std::string line; std::getline(lines, line) && line.starts_with('#');)
     if (!line.starts_with("# yaml-language-server:"))
-      comment.push_back(line.substr(line.find_first_not_of("# ")));
+      comment.push_back(line.substr(std::min(line.find_first_not_of("# "), line.size())));
   return comment;
 }
 

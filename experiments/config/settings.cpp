@@ -18,9 +18,16 @@
 namespace saccade {
 namespace {
 
-Settings describe(EvaluationConfig& config, SceneConfig& scene) {
+Settings describe(EvaluationConfig& config, AgentConfig& agent, SceneConfig& scene) {
   const Condition sequences = when(&scene.kind, task_kinds(), [](const std::string& name) {
     return find_task_kind(name).answer == AnswerKind::sequence;
+  });
+  const Condition classes = when(&scene.kind, task_kinds(), [](const std::string& name) {
+    return find_task_kind(name).answer == AnswerKind::one_class;
+  });
+  const Condition recurrent = when(&agent.model.kind, Names{"recurrent"});
+  const Condition samples = when(&agent.glimpse.kind, glimpse_kinds(), [](const std::string& name) {
+    return find_glimpse_kind(name).samples();
   });
   return {
       {"evaluation.every", &config.every, closed(1, kMaxEpisodes),
@@ -30,7 +37,7 @@ Settings describe(EvaluationConfig& config, SceneConfig& scene) {
        "Number of times that the test's digits are placed anew"},
       {"evaluation.seed", &config.seed, closed(0, kMaxSeed), "Seed of the evaluation scenes"},
       {"evaluation.rollouts", &config.rollouts, closed(1, 1000),
-       "Number of sampled passes whose answers are averaged"},
+       "Number of sampled passes whose answers are averaged", recurrent && samples && classes},
       {"evaluation.beam", &config.beam, closed(1, 100), "Width of the decoder's beam search",
        sequences}};
 }
@@ -84,7 +91,7 @@ Settings describe(Config& c) {
   append(all, describe(c.retina),
          when(&c.agent.model.kind, Names{"recurrent"}) && retina && canvas);
   append(all, describe(c.agent, c.scene));
-  append(all, describe(c.evaluation, c.scene));
+  append(all, describe(c.evaluation, c.agent, c.scene));
   append(all, describe(c.log));
   append(all, describe(c.record));
   return all;

@@ -10,6 +10,7 @@
 #include "agent/model/model.h"
 #include "agent/model/rollout.h"
 #include "base/ranks.h"
+#include "experiments/config/config.h"
 #include "experiments/evaluation/attention_weights.h"
 #include "experiments/evaluation/coverage.h"
 #include "experiments/evaluation/set_sizes.h"
@@ -17,9 +18,6 @@
 #include "nn/parallel.h"
 
 namespace saccade {
-
-/// Scenes per work item of a worker. The last bits of an evaluation depend on it.
-constexpr int kScenesAtATime = 100;
 
 /// Options of one pass over the evaluation scenes.
 struct PassRequest {

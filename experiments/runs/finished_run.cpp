@@ -104,6 +104,8 @@ void read_details(FinishedRun& run, const RunDocument& details) {
 }
 
 void read_figures(FinishedRun& run, const RunDocument& summary) {
+  const double scenes = number_or_0(summary, "test/scenes");  // 0: of an older version
+  run.scenes = scenes > 0 ? static_cast<int>(scenes) : run.config.evaluation.scenes;
   run.error = summary.number("test/error");
   run.error_over_scenes =
       scene_share(summary, "test/error").value_or(SceneShare{run.error, run.error, run.error});

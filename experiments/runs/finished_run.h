@@ -58,6 +58,7 @@ struct FinishedRun {
   std::vector<ValidPoint> curve;  // on the validation scenes
 
   // Of the test:
+  int scenes = 0;                         // draws of the same digits included
   double error = 0.0;                     // single deterministic pass
   SceneShare error_over_scenes;           // the same; only the value if the run kept no interval
   std::map<Metric, SceneShare> controls;  // those of kControls that were measured

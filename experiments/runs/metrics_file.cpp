@@ -156,7 +156,8 @@ MetricsFile::MetricsFile(const fs::path& path, std::int64_t keep_episodes) {
     for_each_row(std::string_view(table).substr(0, table.rfind('\n') + 1),
                  [&](std::size_t line, std::string_view, const Cells& cells) {
                    if (line == 1) header = cells;
-                   if (line == 1 || number_in(cells[0]).value_or(0.0) > most) return;
+                   const std::optional<double> episodes = number_in(cells[0]);
+                   if (line == 1 || !episodes || *episodes > most) return;
                    kept += rearranged(cells, header) + '\n';
                    elapsed_ = number_in(cells.back()).value_or(0.0);
                  });

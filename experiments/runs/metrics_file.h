@@ -24,7 +24,8 @@ double as_written(double value);
 class MetricsFile {
  public:
   /// Opens for appending. First drops rows beyond `keep_episodes`, which were written after the
-  /// checkpoint that the run resumes from, and gives the others the columns of this version.
+  /// checkpoint that the run resumes from, and damaged ones without a number of episodes. Gives the
+  /// others the columns of this version.
   MetricsFile(const std::filesystem::path& path, std::int64_t keep_episodes);
 
   /// Throws std::logic_error for a metric that is not written in metrics.csv.

@@ -327,8 +327,10 @@ Study parse_study(const std::string& text, const std::string& origin, const Assi
         if (assigns_unread(own, run.config))
           return;  // differs only in a setting that has no
                    // effect
-        throw InputError(fmt::format("{}: two variants would share the folder {}",
-                                     own.front().place, run.folder.string()));
+        throw InputError(
+            fmt::format("{}: two variants would share the folder {}",
+                        own.empty() ? keys.vary->place(keys.vary->node) : own.front().place,
+                        run.folder.string()));
       }
       study.runs.push_back(std::move(run));
     };

@@ -282,7 +282,7 @@ SceneReaderConfig of_training(const Config& config) {
 // An evaluation's players take scenes from several places, and may take the same ones again.
 SceneReaderConfig of_evaluation(const Config& config, const char* name, std::int64_t scenes) {
   SceneReaderConfig reader = reader_config(config, name);
-  reader.block = 100;
+  reader.block = kScenesAtATime;
   reader.blocks_kept = 8;
   reader.scenes = scenes;
   return reader;

@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <memory>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "experiments/evaluation/test_report.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/metrics_file.h"
 #include "experiments/runs/study.h"
@@ -18,6 +16,7 @@
 #include "experiments/training/finished.h"
 #include "experiments/training/progress.h"
 #include "experiments/training/run_study.h"
+#include "experiments/training/run_work.h"
 #include "experiments/training/study_training.h"
 #include "experiments/training/train.h"
 #include "experiments/training/warn_unused.h"
@@ -45,15 +44,14 @@ double estimate_seconds(const Config& config, int threads) {
   const Clock::time_point train_begin = Clock::now();
   double episodes = 0.0;
   while (seconds_since(train_begin) < kMoment) episodes += learner.step().sums.episodes;
-  const double training =
-      seconds_since(train_begin) / episodes * static_cast<double>(config.agent.training.episodes);
+  const double training = seconds_since(train_begin) / episodes;
 
   const Clock::time_point evaluation_begin = Clock::now();
   evaluator.run(flat(learner.parameters), {});
-  const double pass = seconds_since(evaluation_begin) / kScenes * config.evaluation.scenes;
-  const double validations = std::ceil(static_cast<double>(config.agent.training.episodes) /
-                                       static_cast<double>(config.evaluation.every));
-  return loading + training + pass * (validations + test_passes(task.model, config.evaluation));
+  const double evaluation = seconds_since(evaluation_begin) / kScenes;
+  const RunWork work = work_of(task);
+  return loading + training * static_cast<double>(work.episodes) +
+         evaluation * static_cast<double>(work.validated + work.tested);
 }
 
 Unused unused(const RunRequest& request, const Ranks& ranks) {
@@ -120,7 +118,9 @@ Plan plan(const RunRequest& request) {
     if (is_new) seconds->second = estimate_seconds(run.config, request.threads);
 
     const std::vector<MetricsRow> rows = read_metrics(folder.metrics());
-    const double done = rows.empty() || !folder.exists() ? 0.0 : rows.back().at("episodes");
+    const double done = rows.empty() || !folder.exists() || !rows.back().contains("episodes")
+                            ? 0.0
+                            : rows.back().at("episodes");
     if (folder.exists()) planned.resumed_at_episode = done;
     planned.seconds_left =
         seconds->second *

@@ -14,10 +14,10 @@
 #include "base/printable.h"
 #include "base/read_text.h"
 #include "base/stop.h"
+#include "experiments/comparison/comparable_runs.h"
 #include "experiments/comparison/compare.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/folder_lock.h"
-#include "experiments/runs/other_scenes.h"
 #include "experiments/training/study_screen.h"
 
 namespace saccade {
@@ -25,53 +25,52 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Finished runs on the same scenes.
+// Finished runs with the same test.
 struct Comparable {
-  const Config& config;  // of the first
+  FinishedRun first;
   std::vector<fs::path> folders;
 };
 
-std::vector<Comparable> by_scenes(const Study& study, const StudyOutcome& outcome,
-                                  const StudyRequest& request) {
+// A damaged run is with the first ones: their comparison says why it is left out.
+std::vector<Comparable> by_test(const StudyOutcome& outcome) {
   std::vector<Comparable> groups;
-  for (const StudyRun& run : study.runs) {
-    const fs::path folder = request.folder / run.folder;
-    if (std::ranges::find(outcome.finished, folder) == outcome.finished.end()) continue;
-    const auto same = std::ranges::find_if(groups, [&](const Comparable& group) {
-      return scene_differences(group.config, run.config).empty();
-    });
-    if (same != groups.end())
-      same->folders.push_back(folder);
-    else
-      groups.push_back({run.config, {folder}});
+  std::vector<fs::path> damaged;
+  for (const fs::path& folder : outcome.finished) {
+    try {
+      FinishedRun run = read_trained_run(folder);
+      const auto same = std::ranges::find_if(
+          groups, [&](const Comparable& group) { return other_test(group.first, run).empty(); });
+      if (same != groups.end())
+        same->folders.push_back(folder);
+      else
+        groups.push_back({std::move(run), {folder}});
+    } catch (const std::runtime_error&) {
+      damaged.push_back(folder);
+    }
   }
+  if (groups.empty()) groups.emplace_back();
+  groups[0].folders.insert(groups[0].folders.end(), damaged.begin(), damaged.end());
   return groups;
 }
 
-// "scene.num_distractors: 16"
-std::string named_scenes(const Config& first, const Config& other) {
-  std::vector<std::string> settings;
-  for (const Difference& d : scene_differences(first, other))
-    settings.push_back(fmt::format("{}: {}", d.key, d.second));
-  return fmt::format("{}", fmt::join(settings, ", "));
-}
-
-// Agents on other scenes are compared by themselves, in comparison-2 and so on.
+// Runs with other tests are compared by themselves, in comparison-2 and so on.
 void compare_runs(const Study& study, const StudyOutcome& outcome, const StudyRequest& request,
                   StudyProgress& progress) {
   const StudyLock lock(request.folder);
-  const std::vector<Comparable> groups = by_scenes(study, outcome, request);
+  const std::vector<Comparable> groups = by_test(outcome);
   for (std::size_t i = 0; i < groups.size(); ++i) {
     // A fair comparison requires the same number of tries for every variant.
     const ComparedRuns compared = compare(
         {.folders = groups[i].folders,
          .out = request.folder / (i == 0 ? "comparison" : fmt::format("comparison-{}", i + 1)),
          .tuned_by = outcome.failed == 0 ? study.tuned_by : std::vector<std::string>(),
+         .own = request.own,
          .force = true,
-         .command = request.command});
-    const std::string scenes =
-        i == 0 ? "" : named_scenes(groups[0].config, groups[i].config) + "\n";
-    progress.note("\n" + scenes + to_text(compared));
+         .command = request.command,
+         .threads = request.threads});
+    const std::string other =
+        i == 0 ? "" : other_test(groups[0].first, groups[i].first) + " here\n";
+    progress.note("\n" + other + to_text(compared));
   }
 }
 

@@ -4,6 +4,8 @@
 #include <map>
 #include <vector>
 
+#include "experiments/task/task.h"
+
 namespace saccade {
 
 /// The amount of work of a run from its first update to its summary.
@@ -12,6 +14,9 @@ struct RunWork {
   std::int64_t validated = 0;  // scenes of all evaluations during training
   std::int64_t tested = 0;     // scenes of all passes of the final test
 };
+
+/// That of a whole run.
+RunWork work_of(const Task& task);
 
 /// Total work in units of training episodes. A scene that is only evaluated costs about half as
 /// much.

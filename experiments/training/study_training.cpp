@@ -112,9 +112,17 @@ StudyTraining::StudyTraining(const Study& study, const StudyRequest& request,
 
 int StudyTraining::jobs() const {
   if (request_.jobs > 0) return std::min(request_.jobs, static_cast<int>(runs_.size()));
-  const auto open = std::ranges::count_if(
-      runs_, [](const Run& run) { return !fs::exists(run.folder.summary()); });
-  return default_jobs(static_cast<int>(open), threads_.threads(), available_memory());
+  // A run that cannot continue with its settings says so in its turn.
+  const auto is_open = [&](std::size_t i) {
+    try {
+      return !is_done(runs_[i].folder, study_.runs[i].config);
+    } catch (const InputError&) {
+      return true;
+    }
+  };
+  int open = 0;
+  for (std::size_t i = 0; i < runs_.size(); ++i) open += is_open(i) ? 1 : 0;
+  return default_jobs(open, threads_.threads(), available_memory());
 }
 
 StudyOutcome StudyTraining::run() {

@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "base/stop.h"
 #include "base/sync.h"
-#include "experiments/evaluation/test_report.h"
 #include "experiments/pictures/recording.h"
+#include "experiments/training/run_work.h"
 
 namespace saccade {
 
@@ -19,18 +19,9 @@ void Training::open_log() {
   if (episodes() == 0 && task_.config.record.every > 0) record();
 }
 
-RunWork Training::work() const {
-  const EvaluationConfig& evaluation = task_.config.evaluation;
-  const std::int64_t all = learner_.total_updates() * task_.config.agent.training.batch_size;
-  const std::int64_t evaluations = (all + evaluation.every - 1) / evaluation.every;
-  return {.episodes = all,
-          .validated = evaluations * evaluation.scenes,
-          .tested = std::int64_t{test_passes(task_.model, evaluation)} * evaluation.scenes};
-}
-
 bool Training::train(const std::atomic<bool>& stop) {
   const Config& config = task_.config;
-  progress_.begin(work());
+  progress_.begin(work_of(task_));
   // Makes up for what a stop prevented. The log was cut before those recordings, too.
   if (unevaluated_) record_if_due();
   bool stopped = unevaluated_ && !log_unless_stopped(stop);

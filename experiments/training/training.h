@@ -65,7 +65,6 @@ class Training final : public TrainingHandle {
   /// The time that the updates of this process took, without evaluations.
   double seconds_of_updates() const { return seconds_of_updates_; }
   double elapsed() const { return elapsed_before_ + seconds_since(start_); }
-  RunWork work() const;
   std::int64_t episodes() const override { return learner_.episodes(); }
   double learning_rate() const override {
     return learner_.optimizer.learning_rate(learner_.progress());

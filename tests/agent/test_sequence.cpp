@@ -101,6 +101,18 @@ TEST_CASE("sequence agents: a decoder without any state to read reports it") {
         "attention.hidden.kind: attend: at least one of the shortest's");
 }
 
+TEST_CASE("sequence agents: a mask needs a digit for every state") {
+  const Task task = words_task(299);
+  for (const char* kind : {"mean", "attend"})
+    for (const char* mask : {"1", "11", "1x1", "1111", "000"}) {
+      CAPTURE(kind);
+      AgentConfig config = reader_config("rnn");
+      config.hidden = {.kind = kind, .mask = mask};
+      CHECK(contains(message_of<InputError>([&] { Played(config, task.spec, task.environments); }),
+                     fmt::format("attention.hidden.mask: '{}'; allowed: 3 digits", mask)));
+    }
+}
+
 TEST_CASE("sequence agents: each look is credited with the symbols it got right") {
   const Task task = transcribe_task();
   CHECK(lengths_of(task, 2, [](const SceneFacts& f) { return f.num_symbols; }).size() > 1);

@@ -7,6 +7,7 @@
 #include "experiments/comparison/gather.h"
 #include "experiments/comparison/statistics.h"
 #include "experiments/comparison/tables.h"
+#include "experiments/comparison/verdict.h"
 #include "experiments/evaluation/stopping.h"
 #include "experiments/pictures/video.h"
 #include "tests/experiments/browser.h"
@@ -103,11 +104,16 @@ TEST_CASE("differences are taken over the seeds that both variants have") {
   };
   const std::vector<fs::path> runs = {train("rnn", 1, 0.5), train("rnn", 2, 0.25),
                                       train("gru", 3, 0.75), train("gru", 2, 0.125)};
-  const Comparison c = gather(runs);
-  CHECK(c.variants[1].seeds == std::vector<std::uint64_t>{2, 3});
+  const Comparison means = gather(runs);
+  CHECK(means.variants[1].seeds == std::vector<std::uint64_t>{2, 3});
+  CHECK(!means.variants[1].difference);  // a single pair says less than the two means
+  CHECK(!means.variants[1].difference_over_scenes);
+  CHECK(contains(verdict(means)[0], "over 2 seeds and 2 others"));
+  CHECK(means.variants[1].improvement->known);
+
+  const Comparison c = gather(std::vector{runs[0], runs[1], runs[3]});
   CHECK(c.variants[1].difference->value == -0.125);
   CHECK(!c.variants[1].difference->known);  // of a single pair
-  CHECK(c.variants[1].improvement->known);
   // Instead of an interval over seeds there is one over scenes, for the common seed.
   REQUIRE(c.variants[1].difference_over_scenes.has_value());
   CHECK(c.variants[1].difference_over_scenes->known);

@@ -49,7 +49,7 @@ Variant with_controls(Variant variant, bool beats_random) {
 
 }  // namespace
 
-TEST_CASE("controls are means over seeds, and beaten if their interval is above the variant's") {
+TEST_CASE("controls are means over seeds, and beaten if each seed's error is clearly below") {
   const MadeUpTests tiny;
   const std::vector<fs::path> runs = {
       tiny.add("rnn", 1, {0.1, 0.0, 1.0},
@@ -62,12 +62,24 @@ TEST_CASE("controls are means over seeds, and beaten if their interval is above 
   CHECK(shuffled.metric == Metric("test/error_shuffled"));
   CHECK(shuffled.error.value == doctest::Approx(0.51));
   CHECK(shuffled.error.known);
-  CHECK(shuffled.beaten);  // [0.38, 0.64] is above [0.04, 0.17], whatever the interval over scenes
-                           // is
+  CHECK(shuffled.beaten);  // by 0.40 and 0.41, whatever the intervals over scenes are
   CHECK(center.error.value == doctest::Approx(0.25));
-  CHECK_FALSE(center.beaten);  // [0, 1] overlaps with it
+  CHECK_FALSE(center.beaten);  // by 0.05 and 0.24
   CHECK(control_error(variant, "test/error_center")->value == doctest::Approx(0.25));
   CHECK_FALSE(control_error(variant, "test/error_random").has_value());
+}
+
+TEST_CASE(
+    "a control is beaten by the difference of each seed, though the seeds differ among each "
+    "other") {
+  const MadeUpTests tiny;
+  const std::vector<fs::path> runs = {
+      tiny.add("rnn", 1, {0.02, 0.0, 1.0}, {{"random", {0.14, 0.0, 1.0}}}),
+      tiny.add("rnn", 2, {0.03, 0.0, 1.0}, {{"random", {0.15, 0.0, 1.0}}})};
+  const Variant variant = gather(runs).variants.at(0);
+  REQUIRE(variant.controls.size() == 1);
+  CHECK(variant.mean.high > variant.controls[0].error.low);
+  CHECK(variant.controls[0].beaten);
 }
 
 TEST_CASE("with a single seed the error is compared with its controls over the draw of scenes") {

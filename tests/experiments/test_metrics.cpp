@@ -113,6 +113,9 @@ TEST_CASE("a metrics.csv is continued after the row of the checkpoint, also beyo
   put_bytes(path, bytes_of(path) + "9,");  // cut off while it was written
   CHECK(MetricsFile(path, kEpisodes + 256).elapsed() == 2.0);
   CHECK(read_metrics(path).size() == 2);
+  put_bytes(path, bytes_of(path) + "\n?,0.5\n");  // damaged
+  CHECK(MetricsFile(path, kEpisodes + 256).elapsed() == 2.0);
+  CHECK(read_metrics(path).size() == 2);
 }
 
 TEST_CASE("a metrics.csv of a version with other columns is continued with those of today") {

@@ -181,6 +181,7 @@ TEST_CASE("an invalid study is refused with its location") {
       {"vary: {model.core: rnn}\n", "model.core: allowed: a list"},
       {"vary: {seed: [1, 2]}\n", "seeds: [...] varies seeds"},
       {"vary: {model.core: [rnn, rnn]}\n", "share the folder"},
+      {"vary: [{}, {}]\n", "two variants would share the folder base/seed-1"},
       {"vary: {model: [rnn]}\n", "'model' is a section"},
       {"vary: {name: [a, b]}\n", "name cannot be varied"},
       {"vary: [{variant: a}]\n", "{name: ..., key.path: value} names a variant"},
@@ -387,6 +388,29 @@ TEST_CASE("the runs of a study on other scenes are compared by themselves") {
     check_contains(table, {"\nrnn", "\ngru"});
   }
   CHECK_FALSE(fs::exists(tiny.path / "study/comparison-3"));
+}
+
+TEST_CASE("the runs of a study with other tests are compared by themselves") {
+  for (const char* vary :
+       {"evaluation.seed: [777, 778]", "evaluation.draws: [1, 2]", "evaluation.scenes: [20, 24]"}) {
+    CAPTURE(vary);
+    const TinyStudy tiny(fmt::format("vary: {{model.core: [rnn, gru], {}}}\n", vary));
+    CHECK(run(tiny.options("study"), false));
+    for (const char* comparison : {"comparison", "comparison-2"})
+      check_contains(bytes_of(tiny.path / "study" / comparison / "compare.csv"),
+                     {"\nrnn", "\ngru"});
+  }
+}
+
+TEST_CASE("a comparison counts the test scenes with their draws, and its command once") {
+  const TinyStudy tiny("vary: {model.core: [rnn, gru]}\n");
+  RunRequest request = tiny.options("study");
+  request.overrides = {"evaluation.scenes=20", "evaluation.draws=3"};
+  request.command = "saccade run tiny.yaml";
+  CHECK(run(request, false));
+  const std::string page = bytes_of(tiny.path / "study/comparison/compare.md");
+  CHECK(contains(page, "same 60 scenes"));
+  CHECK(page.find(request.command) == page.rfind(request.command));
 }
 
 TEST_CASE("--dry-run lists the runs and writes nothing") {

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "experiments/files/shipped.h"
 #include "experiments/runs/study.h"
 #include "experiments/training/run.h"
@@ -39,6 +41,36 @@ TEST_CASE("an unused setting is reported with its location and the reason") {
                                    "override 'attention.hidden.score=dot'",
                                    "attention.hidden.kind is last"});
   CHECK(to_lines(unused)[0] == "x.yaml:2:3: model.heads has no effect while model.core is lstm");
+}
+
+TEST_CASE("a setting of other tasks, networks or ways of looking is reported") {
+  const std::string kCatch =
+      "scene: {kind: catch, canvas: [24, 24]}\nattention: {glimpse: {num_glimpses: 23}}";
+  const std::string cases[][3] = {
+      {kCatch, "scene.border", "2"},
+      {"scene: {kind: circle_square, canvas: [28, 28]}", "scene.border", "2"},
+      {"scene: {kind: digits_to_words}\nattention: {glimpse: {kind: whole}}", "scene.canvas",
+       "[20, 30]"},
+      {kCatch, "training.step_loss", "0.5"},
+      {"scene: {kind: transcribe}", "training.step_loss", "0.5"},
+      {"model: {kind: cnn}", "training.step_loss", "0.5"},
+      {kCatch, "training.classifier_weight", "0.5"},
+      {"attention: {glimpse: {kind: soft_point}}", "evaluation.rollouts", "3"},
+      {"model: {kind: cnn}", "evaluation.rollouts", "3"},
+      {"scene: {kind: transcribe}\nattention: {hidden: {kind: attend}}", "attention.hidden.query",
+       "mean"},
+      {"scene: {kind: transcribe}\nattention: {hidden: {kind: attend}}", "attention.hidden.output",
+       "context"},
+      {"scene: {kind: cluttered}", "data.augmentation.distractors", "false"}};
+  for (const auto& [text, key, value] : cases) {
+    CAPTURE(text);
+    CAPTURE(key);
+    const Names unused = unused_in(text, {key + "=" + value});
+    CHECK(std::ranges::find(unused, key) != unused.end());
+  }
+  CHECK(unused_in("scene: {kind: cluttered}\ndata: {augmentation: {shear: 0.1}}",
+                  {"data.augmentation.distractors=false"}) == Names{});
+  CHECK(unused_in("attention: {glimpse: {kind: soft_grid}}", {"evaluation.rollouts=3"}) == Names{});
 }
 
 TEST_CASE("the reason names every setting that could give the setting an effect") {
