@@ -112,6 +112,7 @@ void bind_agents(nb::module_& m) {
                      facts["spells"] = model.answer().spells;
                      facts["acts"] = model.answer().acts;
                      facts["scenes"] = task.config.evaluation.scenes;
+                     facts["seed"] = task.config.evaluation.seed;
                      return facts;
                    })
       .def(

@@ -11,6 +11,8 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <type_traits>
+#include <utility>
 
 #include "base/error.h"
 #include "env/vector_environment.h"
@@ -37,28 +39,44 @@ std::size_t size_t_of(int n) { return static_cast<std::size_t>(n); }
 
 std::uint8_t* bytes_of(Array<bool>& flags) { return reinterpret_cast<std::uint8_t*>(flags.data()); }
 
+// The sizes of observations and actions, which a change of settings leaves as they are.
+struct Sizes {
+  Sizes(const VectorEnvironment& environments, const World& world)
+      : count(environments.size()),
+        glimpse(environments.glimpse_size()),
+        location(environments.location_size()),
+        answer(environments.answer_size()),
+        classes(environments.num_classes()),
+        scales(world.config.retina.scales),
+        channels(world.spec.canvas.channels),
+        patch(world.config.retina.patch_size) {}
+
+  int count, glimpse, location, answer, classes;  // N, D, L, A, C
+  int scales, channels, patch;
+};
+
 // Output of step or reset as NumPy arrays of N rows. The observation is glimpses, locations and
 // steps; or, if flat, D + L + 1 numbers in a row per environment: glimpse, location, steps / T. The
 // facts are labels, boxes and on_target; without an axis for labels or boxes if there is only one.
 struct Seen {
-  Seen(std::size_t n, const VectorEnvironment& environments, const RetinaConfig& retina, bool flat)
+  Seen(std::size_t n, const Sizes& sizes, const EpisodeRules& rules, bool flat)
       : rows(static_cast<int>(n)),
-        glimpse_size(environments.glimpse_size()),
-        location_size(environments.location_size()),
-        num_glimpses(environments.rules().num_glimpses),
+        glimpse_size(sizes.glimpse),
+        location_size(sizes.location),
+        num_glimpses(rules.num_glimpses),
         flat(flat),
         steps(new_array<std::int64_t, 1>({n})),
         on_target(new_array<bool, 1>({n})) {
-    const std::size_t d = size_t_of(glimpse_size), side = size_t_of(retina.patch_size);
-    const std::size_t scales = size_t_of(retina.scales);
+    const std::size_t d = size_t_of(glimpse_size), side = size_t_of(sizes.patch);
+    const std::size_t scales = size_t_of(sizes.scales);
     if (flat) {
       glimpses = new_array<float, 2>({n, d + size_t_of(location_size) + 1});
     } else {
       glimpses = new_array<float, 5>({n, scales, d / (scales * side * side), side, side});
       locations = new_array<float, 2>({n, size_t_of(location_size)});
     }
-    const std::size_t symbols = size_t_of(environments.answer_size());
-    const std::size_t digits = size_t_of(environments.rules().num_boxes);
+    const std::size_t symbols = size_t_of(sizes.answer);
+    const std::size_t digits = size_t_of(rules.num_boxes);
     labels =
         symbols > 1 ? new_array<std::int64_t, 2>({n, symbols}) : new_array<std::int64_t, 1>({n});
     boxes = digits > 1 ? new_array<std::int64_t, 3>({n, digits, 4})
@@ -114,25 +132,25 @@ class Environments {
         split_(split_named(split)),
         worlds_{{0, world_of(settings)}},
         flat_(flat),
-        environments_(world().environments(split_), count, completed(rules), threads) {
+        environments_(newest().environments(split_), count, completed(rules), threads),
+        sizes_(environments_, newest()) {
     if (environments_.threaded()) require_threads();
   }
 
   // Gives the episodes that begin from now on other settings, of the same sizes.
   void change(const std::vector<std::string>& settings) {
     SettledWorld next = world_of(settings);
-    picture_.reset();
-    const int number = worlds_.rbegin()->first + 1;
-    run([&] { environments_.change_scenes(next.world->environments(split_), number); });
-    worlds_.emplace(number, std::move(next));
-    forget_worlds();
+    run([&] {
+      const int number = worlds_.rbegin()->first + 1;
+      environments_.change_scenes(next.world->environments(split_), number);
+      picture_.reset();
+      worlds_.emplace(number, std::move(next));
+      forget_worlds();
+    });
   }
   // The settings of the episodes that are shown or will be, the newest last.
   std::vector<std::vector<std::string>> settings() {
-    forget_worlds();
-    std::vector<std::vector<std::string>> all;
-    for (const auto& [number, each] : worlds_) all.push_back(each.settings);
-    return all;
+    return alone([&] { return settings_shown(); });
   }
 
   nb::tuple reset(const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig>& seeds,
@@ -151,9 +169,9 @@ class Environments {
   nb::tuple step(const nb::ndarray<const float, nb::ndim<2>, nb::c_contig>& locations,
                  const nb::ndarray<const std::int64_t, nb::c_contig>& answers,
                  const std::optional<nb::ndarray<const bool, nb::ndim<1>, nb::c_contig>>& halts) {
-    const int size = environments_.location_size();
+    const int size = sizes_.location;
     require_shape(locations.shape(0) == n() && locations.shape(1) == size_t_of(size) &&
-                  answers.size() == n() * size_t_of(environments_.answer_size()) &&
+                  answers.size() == n() * size_t_of(sizes_.answer) &&
                   (!halts || halts->shape(0) == n()));
     Seen seen = new_rows(n());
     Array<double> rewards = new_array<double, 1>({n()});
@@ -172,35 +190,37 @@ class Environments {
 
   // With same-step autoreset: the final observations of the given environments.
   nb::tuple final_rows(const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig>& which) {
-    const VectorObservation& all = environments_.final_observation();
     Seen rows = new_rows(which.size());
     const VectorObservation memory = rows.memory();
-    for (std::size_t r = 0; r < which.size(); ++r) {
-      require_shape(which.data()[r] >= 0 &&
-                    size_t_of(all.glimpses.rows) > size_t_of(which.data()[r]));
-      const auto copy = [i = static_cast<std::size_t>(which.data()[r]), r](auto to, auto from,
-                                                                           std::size_t width) {
-        std::copy_n(from.begin() + i * width, width, to.begin() + r * width);
-      };
-      const auto copy_row = [i = static_cast<int>(which.data()[r]), r](Matrix to,
-                                                                       ConstMatrix from) {
-        std::copy_n(from.row(i), from.cols, to.row(static_cast<int>(r)));
-      };
-      copy_row(memory.glimpses, all.glimpses);
-      copy_row(memory.locations, all.locations);
-      copy(memory.steps, all.steps, 1);
-      copy(memory.labels, all.labels, size_t_of(environments_.answer_size()));
-      copy(memory.boxes, all.boxes, size_t_of(environments_.rules().num_boxes) * 4);
-      copy(memory.on_target, all.on_target, 1);
-    }
+    alone([&] {
+      const VectorObservation& all = environments_.final_observation();
+      for (std::size_t r = 0; r < which.size(); ++r) {
+        const std::int64_t i = which.data()[r];
+        require_shape(i >= 0 && i < all.glimpses.rows);
+        const auto copy = [i, r](auto to, auto from, std::size_t width) {
+          std::copy_n(from.begin() + i * width, width, to.begin() + r * width);
+        };
+        const auto copy_row = [i, r](Matrix to, ConstMatrix from) {
+          std::copy_n(from.row(static_cast<int>(i)), from.cols, to.row(static_cast<int>(r)));
+        };
+        copy_row(memory.glimpses, all.glimpses);
+        copy_row(memory.locations, all.locations);
+        copy(memory.steps, all.steps, 1);
+        copy(memory.labels, all.labels, size_t_of(sizes_.answer));
+        copy(memory.boxes, all.boxes, size_t_of(rules().num_boxes) * 4);
+        copy(memory.on_target, all.on_target, 1);
+      }
+    });
     return rows.arrays();
   }
 
-  // State of the episodes as picklable values.
-  nb::tuple state() const {
-    const VectorState state = environments_.state();
-    return nb::make_tuple(state.running, copied(state.counters), copied(state.rewards),
-                          copied(state.paths), copied(state.answers), copied(state.acts));
+  // settings() and, at the same moment, the state of the episodes as picklable values.
+  nb::tuple state() {
+    const auto [settings, state] =
+        alone([&] { return std::pair(settings_shown(), environments_.state()); });
+    return nb::make_tuple(
+        settings, nb::make_tuple(state.running, copied(state.counters), copied(state.rewards),
+                                 copied(state.paths), copied(state.answers), copied(state.acts)));
   }
   void restore(bool running, const Row<std::int64_t>& counters, const Row<double>& rewards,
                const Row<float>& paths, const Row<std::int64_t>& answers,
@@ -216,11 +236,12 @@ class Environments {
 
   // Returns the canvases that the environments show now, (N, rows, cols, channels).
   Array<std::uint8_t> canvases() {
-    const CanvasSize size = environments_.environment_of(0).canvas();
-    auto pixels = new_array<std::uint8_t, 4>(
-        {n(), size_t_of(size.rows), size_t_of(size.cols), size_t_of(size.channels)});
-    std::uint8_t* to = pixels.data();
+    CanvasSize size;
+    std::vector<std::uint8_t> bytes;
     run([&] {
+      size = environments_.environment_of(0).canvas();
+      bytes.resize(n() * size_t_of(size.pixels()));
+      std::uint8_t* to = bytes.data();
       for (int i = 0; i < environments_.size();) {
         Environment* lane = &environments_.environment_of(i);
         Tensor<2> seen = zeros<2>(lane->episodes(), size.pixels());
@@ -237,15 +258,17 @@ class Environments {
         }
       }
     });
+    auto pixels = new_array<std::uint8_t, 4>(
+        {n(), size_t_of(size.rows), size_t_of(size.cols), size_t_of(size.channels)});
+    std::ranges::copy(bytes, pixels.data());
     return pixels;
   }
 
   // Returns a picture of the episode of environment i, (rows, cols, 3).
   Array<std::uint8_t> render(int i) {
-    require_shape(i >= 0 && i < environments_.size());
-    if (!picture_) picture_.emplace(world(), environments_, world().config.name);
-    const Picture picture = compute([&] {
-      const std::lock_guard lock(one_at_a_time_);
+    require_shape(i >= 0 && i < sizes_.count);
+    const Picture picture = alone([&] {
+      if (!picture_) picture_.emplace(newest(), environments_, newest().config.name);
       return picture_->draw(i);
     });
     Array<std::uint8_t> pixels = new_array<std::uint8_t, 3>(
@@ -254,8 +277,12 @@ class Environments {
     return pixels;
   }
 
-  const VectorEnvironment& environments() const { return environments_; }
-  const World& world() const { return *worlds_.rbegin()->second.world; }
+  const Sizes& sizes() const { return sizes_; }
+  const EpisodeRules& rules() const { return environments_.rules(); }
+  // The world of the episodes that begin from now on.
+  std::shared_ptr<const World> world() const {
+    return alone([&] { return worlds_.rbegin()->second.world; });
+  }
 
  private:
   struct SettledWorld {
@@ -268,6 +295,13 @@ class Environments {
               return make_world(parse_config(kCaller, "environment", settings), digits_);
             })};
   }
+  const World& newest() const { return *worlds_.rbegin()->second.world; }
+  std::vector<std::vector<std::string>> settings_shown() {
+    forget_worlds();
+    std::vector<std::vector<std::string>> all;
+    for (const auto& [number, each] : worlds_) all.push_back(each.settings);
+    return all;
+  }
   // Forgets those that no episode shows any more.
   void forget_worlds() {
     std::erase_if(worlds_, [&](const auto& each) {
@@ -276,22 +310,29 @@ class Environments {
   }
   // Fills in the rules of the episodes from the configuration.
   EpisodeRules completed(EpisodeRules rules) const {
-    rules.num_glimpses = world().config.agent.glimpse.num_glimpses;
-    rules.num_boxes = world().kind.has_digits ? world().config.scene.num_digits : 1;
+    rules.num_glimpses = newest().config.agent.glimpse.num_glimpses;
+    rules.num_boxes = newest().kind.has_digits ? newest().config.scene.num_digits : 1;
     return rules;
   }
   static void require_shape(bool fits) {
     if (!fits) throw InputError("an array does not have the shape that the environments have");
   }
-  std::size_t n() const { return size_t_of(environments_.size()); }
-  Seen new_rows(std::size_t n) const { return {n, environments_, world().config.retina, flat_}; }
+  std::size_t n() const { return size_t_of(sizes_.count); }
+  Seen new_rows(std::size_t n) const { return {n, sizes_, rules(), flat_}; }
+  // Returns body(), which has the episodes and the worlds to itself. The interpreter is released
+  // before the lock is taken, and body must not ask for it.
+  template <class Body>
+  std::invoke_result_t<Body> alone(const Body& body) const {
+    return compute([&] {
+      const std::lock_guard lock(one_at_a_time_);
+      return body();
+    });
+  }
+  // The same for a body that starts threads.
   template <class Body>
   void run(const Body& body) {
     if (environments_.threaded()) require_threads();
-    compute([&] {
-      const std::lock_guard lock(one_at_a_time_);
-      body();
-    });
+    alone(body);
   }
 
   const std::shared_ptr<const Digits> digits_;  // the caller's own, or null
@@ -299,8 +340,9 @@ class Environments {
   std::map<int, SettledWorld> worlds_;  // by their numbers in environments_
   const bool flat_;
   VectorEnvironment environments_;
+  const Sizes sizes_;
   std::optional<EnvironmentPicture> picture_;  // created on first use
-  std::mutex one_at_a_time_;                   // between calling Python threads
+  mutable std::mutex one_at_a_time_;           // between calling Python threads
 };
 
 }  // namespace
@@ -341,28 +383,27 @@ void bind_environments(nb::module_& m) {
            "answers"_a, "acts"_a)
       .def("change", &Environments::change, "settings"_a)
       .def_prop_ro("settings", &Environments::settings)
-      .def_prop_ro("items", [](const Environments& e) { return items_of(e.world().config); })
-      .def_prop_ro("num_boxes",
-                   [](const Environments& e) { return e.environments().rules().num_boxes; })
+      .def_prop_ro("items", [](const Environments& e) { return items_of(e.world()->config); })
+      .def_prop_ro("num_boxes", [](const Environments& e) { return e.rules().num_boxes; })
       .def("canvases", &Environments::canvases)
       .def("render", &Environments::render, "i"_a)
       .def_prop_ro("glimpse_shape",
-                   [](const Environments& self) {
-                     const Config& config = self.world().config;
-                     return nb::make_tuple(config.retina.scales, self.world().spec.canvas.channels,
-                                           config.retina.patch_size, config.retina.patch_size);
+                   [](const Environments& e) {
+                     const Sizes& sizes = e.sizes();
+                     return nb::make_tuple(sizes.scales, sizes.channels, sizes.patch, sizes.patch);
                    })
-      .def_prop_ro("location_size",
-                   [](const Environments& e) { return e.environments().location_size(); })
-      .def_prop_ro("num_glimpses",
-                   [](const Environments& e) { return e.environments().rules().num_glimpses; })
-      .def_prop_ro("answer_size",
-                   [](const Environments& e) { return e.environments().answer_size(); })
-      .def_prop_ro("num_classes",
-                   [](const Environments& e) { return e.environments().num_classes(); })
+      .def_prop_ro("canvas_size",
+                   [](const Environments& e) {
+                     const std::shared_ptr<const World> world = e.world();
+                     return nb::make_tuple(world->spec.canvas.rows, world->spec.canvas.cols);
+                   })
+      .def_prop_ro("location_size", [](const Environments& e) { return e.sizes().location; })
+      .def_prop_ro("num_glimpses", [](const Environments& e) { return e.rules().num_glimpses; })
+      .def_prop_ro("answer_size", [](const Environments& e) { return e.sizes().answer; })
+      .def_prop_ro("num_classes", [](const Environments& e) { return e.sizes().classes; })
       .def_prop_ro("answer_kind",
                    [](const Environments& e) {
-                     switch (e.world().kind.answer) {
+                     switch (e.world()->kind.answer) {
                        case AnswerKind::sequence:
                          return "sequence";
                        case AnswerKind::actions:
@@ -372,7 +413,7 @@ void bind_environments(nb::module_& m) {
                      }
                      return "class";
                    })
-      .def_prop_ro("class_names", [](const Environments& e) { return e.world().class_names(); });
+      .def_prop_ro("class_names", [](const Environments& e) { return e.world()->class_names(); });
 }
 
 }  // namespace saccade::python

@@ -30,8 +30,8 @@ def as_array(
     """`value` as a contiguous array of `dtype` and `shape` (None: any length), copied if necessary.
 
     Integers are accepted as floats; no other conversion of kinds is. Raises InputError for another
-    kind or shape, and for numbers that are not finite or outside low..high. The message names the
-    argument, its value and what is allowed.
+    kind or shape, and for numbers that are not finite, outside low..high or beyond `dtype`. The
+    message names the argument, its value and what is allowed.
     """
     array = _plain(name, value)
     wanted = np.dtype(dtype)
@@ -47,9 +47,11 @@ def as_array(
         raise InputError(f"{name}: shape {array.shape}; allowed: ({sides})")
     if array.size:
         _check_range(name, array, low, high)
-    if kind == "i" and array.dtype != wanted and array.size and not _fits(array, wanted):
+    with np.errstate(over="ignore"):  # refused below
+        taken = np.asarray(array, dtype=wanted, order="C")  # also without axes
+    if array.dtype != wanted and array.size and not _fits(array, taken):
         raise InputError(f"{name}: {array.min()} to {array.max()}; allowed: the range of {wanted}")
-    return np.asarray(array, dtype=wanted, order="C")  # also without axes
+    return taken
 
 
 def _plain(name: str, value: Any) -> np.ndarray:
@@ -69,8 +71,11 @@ def _check_range(name: str, array: np.ndarray, low: float | None, high: float | 
             raise InputError(f"{name}: {array.min()} to {array.max()}; allowed: {low} to {high}")
 
 
-def _fits(array: np.ndarray, dtype: np.dtype) -> bool:
-    limits = np.iinfo(dtype)
+def _fits(array: np.ndarray, taken: np.ndarray) -> bool:
+    """Whether no number of `array` is beyond the type of `taken`, which it was converted to."""
+    if taken.dtype.kind == "f":
+        return bool(np.isfinite(taken).all())
+    limits = np.iinfo(taken.dtype)
     return int(array.min()) >= limits.min and int(array.max()) <= limits.max
 
 

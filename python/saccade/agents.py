@@ -198,6 +198,8 @@ class Agent:
             raise InputError("single: has no effect without web")
         if half and agent is None:
             raise InputError("half: has no effect without agent")
+        if unrolled and onnx is None:
+            raise InputError("unrolled: has no effect without onnx")
         if agent is not None and self._edited:
             raise InputError(
                 "agent: the weights were changed, so the figures of the run do not apply; "
@@ -256,18 +258,19 @@ class Agent:
             look at.
         episodes: the number of scenes if they are your own, or in a world; by default likewise.
         valid_scenes, test_scenes, world: as for `train`, likewise.
-        split: the part of the data, or of your own scenes, that is shown.
+        split: the part of the data, or of your own scenes, that is shown; not with images.
         readout: the sampling mode. `deterministic` takes the mean or the most probable location,
             and for soft kinds the expectation; `sampled` samples; `argmax` takes the most probable
             location, also for soft kinds.
         seed, sample: the random stream and the index of the sample; seed is evaluation.seed by
             default.
         beam: the beam size of a decoder.
-        canvases: whether to return the canvases of the scenes.
+        canvases: whether to return the canvases of the scenes; not with images.
         """
-        seed = None if seed is None else as_seed(seed)
+        seed = self._seed(seed)
         sample = as_integer("sample", sample, 0, 2**31 - 1)
         beam = as_integer("beam", beam, 1, 100)
+        canvases = as_flag("canvases", canvases)
         own_scenes, count = own_or_number(scenes, episodes, self._facts["scenes"], images)
         own = OwnParts(own_scenes, valid_scenes, test_scenes, world, images=images)
         if images is None:
@@ -281,7 +284,7 @@ class Agent:
                     seed,
                     sample,
                     beam,
-                    as_flag("canvases", canvases),
+                    canvases,
                     own.overrides(),
                     own,
                 )
@@ -289,9 +292,12 @@ class Agent:
                 boxes = played["boxes"]
                 played["boxes"] = boxes[:, : (boxes[..., 2] > 0).sum(1).max()].copy()
             return self._rollout(played, known=True)
+        for name, given in (("split", split != "test"), ("canvases", canvases)):
+            if given:
+                raise InputError(f"{name}: has no effect with images")
         pixels, classes = self._labelled(images, labels)
         known = classes is not None
-        played = self._agent.play_canvases(pixels, classes, readout, seed or 0, sample, beam)
+        played = self._agent.play_canvases(pixels, classes, readout, seed, sample, beam)
         return self._rollout(played, known=known)
 
     def start(
@@ -300,22 +306,23 @@ class Agent:
         *,
         size: int | None = None,
         readout: SamplingMode = "deterministic",
-        seed: int = 0,
+        seed: int | None = None,
     ) -> State:
         """The state before the first glimpse: of images as in `rollout`, or of `size` episodes
-        whose glimpses the caller provides, for example from an environment."""
+        whose glimpses the caller provides, for example from an environment. readout, seed: as
+        there."""
         if (images is None) == (size is None):
             raise InputError("start: needs either images or size")
         if images is not None:
             pixels = self._canvases(images)
-            return State(len(pixels), images=pixels, readout=readout, seed=as_seed(seed))
+            return State(len(pixels), images=pixels, readout=readout, seed=self._seed(seed))
         if not self._facts["handed"]:
             raise InputError(
                 "size: this agent sees more than one glimpse per step (many places, a window, or "
                 "the canvas through model.context); use start(images)"
             )
         episodes = as_integer("size", size, 1, MAX_SCENES)
-        return State(episodes, readout=readout, seed=as_seed(seed))
+        return State(episodes, readout=readout, seed=self._seed(seed))
 
     def step(self, state: State, locations: Any = None, glimpses: Any = None) -> Look:
         """Takes the next glimpse and advances `state`.
@@ -399,14 +406,14 @@ class Agent:
         images: Any,
         *,
         readout: SamplingMode = "deterministic",
-        seed: int = 0,
+        seed: int | None = None,
         sample: int = 0,
     ) -> Trace:
         """Plays episodes on images, as `rollout` does, and keeps what their derivatives need: see
         `Trace`. Not for agents that act, nor for retina.pooling: max."""
         images = self._canvases(images)
         played = self._agent.trace(
-            images, readout, as_seed(seed), as_integer("sample", sample, 0, 2**31 - 1)
+            images, readout, self._seed(seed), as_integer("sample", sample, 0, 2**31 - 1)
         )
         return Trace(played)
 
@@ -422,6 +429,9 @@ class Agent:
         """
         figures: dict[str, Any] = self._agent.gradients(scenes, samples, rollouts)
         return figures
+
+    def _seed(self, seed: int | None) -> int:
+        return self._facts["seed"] if seed is None else as_seed(seed)
 
     def _canvases(self, images: Any) -> np.ndarray:
         """(N, channels, rows, cols), bytes."""

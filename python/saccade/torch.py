@@ -171,7 +171,7 @@ class Agent(torch.nn.Module):
         images: torch.Tensor,
         *,
         readout: SamplingMode = "deterministic",
-        seed: int = 0,
+        seed: int | None = None,
         sample: int = 0,
     ) -> torch.Tensor:
         """Logits (N, S, C): after each look, or of each symbol; [:, -1] is the answer of an agent

@@ -92,9 +92,8 @@ def train(
     A setting that has no effect with the chosen kinds produces a warning.
     """
     own = OwnParts(scenes, valid_scenes, test_scenes, world, reward, class_names, images)
-    kept = None
-    if not own.shows:
-        kept = keep_images(images, labels, test_images, test_labels, class_names)
+    names = None if own.shows else class_names  # those of scenes or a world are in own.settings
+    kept = keep_images(images, labels, test_images, test_labels, names)
     chosen = experiment(config, with_seed(overrides, seed), kept, own.settings)
     command = as_called(
         "train",
@@ -155,9 +154,8 @@ def study(
     that another process is training are left to it, so several processes can share a study.
     """
     own = OwnParts(scenes, valid_scenes, test_scenes, world, reward, class_names, images)
-    kept = None
-    if not own.shows:
-        kept = keep_images(images, labels, test_images, test_labels, class_names)
+    names = None if own.shows else class_names  # those of scenes or a world are in own.settings
+    kept = keep_images(images, labels, test_images, test_labels, names)
     chosen = experiment(config, overrides, kept, own.settings)
     data = _shown(images, labels, test_images, test_labels, class_names)
     command = as_called("study", config, *_given(overrides), **data, **own.named, out=out)

@@ -107,6 +107,24 @@ def test_samples_depend_on_seed_and_sample(runs: Runs) -> None:
     assert (locations(seed=1) != agent.rollout(images).locations).any()
 
 
+def test_the_seed_is_that_of_evaluations_by_default(runs: Runs) -> None:
+    agent, images = saccade.load(runs["points"]), some_images(4)
+    seed = saccade.Run(runs["points"]).config["evaluation"]["seed"]
+    assert seed > 0
+
+    def steps(**request: int) -> np.ndarray:
+        return agent.step(agent.start(images, readout="sampled", **request)).next_locations
+
+    for play in (
+        lambda **request: agent.rollout(images, readout="sampled", **request).locations,
+        lambda **request: agent.rollout(scenes=4, readout="sampled", **request).locations,
+        lambda **request: agent.trace(images, readout="sampled", **request).logits,
+        steps,
+    ):
+        np.testing.assert_array_equal(play(), play(seed=seed))
+        assert (play() != play(seed=0)).any()
+
+
 def test_single_steps_match_a_rollout(agent: saccade.Agent) -> None:
     images = some_images(3)
     whole = agent.rollout(images)
@@ -179,6 +197,7 @@ def test_the_parameter_mapping_is_read_only(runs: Runs) -> None:
         ({"classifier": 0}, "weights: unknown name 'classifier'; allowed: glimpse."),
         ({"classifier.bias": np.zeros(10)}, r"weights\['classifier.bias'\]: shape \(10,\)"),
         ({"classifier.bias": np.full((1, 10), np.nan)}, "not finite"),
+        ({"classifier.bias": np.full((1, 10), 1e39)}, r"1e\+39 to 1e\+39; allowed: the range of float32"),
         ([1], "weights: list; allowed: a dictionary"),
     ]:
         both = {"classifier.weight": np.ones((32, 10)), **weights} if weights != [1] else weights
@@ -484,6 +503,10 @@ def test_invalid_arguments_are_refused(runs: Runs, tmp_path: pathlib.Path) -> No
         ("fps: 'slow'; allowed: a number", lambda: saccade.record(agent, fps="slow")),
         ("threads: -1; allowed: 0 to 1024", lambda: saccade.load(runs["points"], threads=-1)),
         ("scenes: given together with images", lambda: agent.rollout(images, scenes=2)),
+        ("split: has no effect with images", lambda: agent.rollout(images, split="valid")),
+        ("split: has no effect with images", lambda: agent.rollout(images, split="nonsense")),
+        ("canvases: has no effect with images", lambda: agent.rollout(images, canvases=True)),
+        ("canvases: 0; allowed: True, False", lambda: agent.rollout(images, canvases=0)),
         (r"labels: shape \(3,\)", lambda: agent.rollout(images, labels=[1, 2, 3])),
         ("labels: 3 to 10; allowed: 0 to 9", lambda: agent.rollout(images, labels=[3, 10])),
         ("unknown readout 'best'", lambda: agent.rollout(images, readout="best")),

@@ -126,7 +126,7 @@ def test_own_images_and_their_class_names(copied):
 def test_an_invalid_state_is_refused(place):
     envs = make_vec("Translated60", 2, **SMALL)
     envs.reset(seed=0)
-    running, counters, *rest = envs._worlds.native.state()
+    _, (running, counters, *rest) = envs._worlds.native.state()
     counters = counters.copy()
     if "size" in place:
         counters = counters[:3]

@@ -157,11 +157,17 @@ def test_methods_of_all_are_not_those_of_one():
         make_vec("Centered28", 3).get_attr("nothing")
 
 
-def test_more_digits_need_a_reset():
+def test_more_digits_and_another_canvas_need_a_reset():
     envs = make_vec("Bag", 3, num_digits=2, min_digits=1)
     envs.reset(seed=1)
     with pytest.raises(saccade.InputError, match="num_boxes would be 3, not 2"):
         envs.set_attr("num_digits", 3)
+    envs = make_vec("Translated60", 3)
+    envs.reset(seed=1)
+    with pytest.raises(saccade.InputError, match=r"canvas_size would be \(40, 40\), not \(60, 60\)"):
+        envs.set_attr("canvas", [[40, 40]] * 3)
+    envs.reset(options={"settings": {"canvas": [40, 40]}})
+    assert envs.get_attr("canvas") == ([40, 40],) * 3
 
 
 def test_stable_baselines_sets_them_for_all():

@@ -156,6 +156,28 @@ def test_the_state_of_another_environment_is_refused():
         make().restore_state(3)
 
 
+def test_the_state_of_an_environment_of_other_images_is_refused():
+    images = np.random.default_rng(0).integers(0, 256, (6, 8, 8), dtype=np.uint8)
+    names = ["a", "b", "c"]
+
+    def made(images=images, labels=np.arange(6) % 3, class_names=names):
+        sizes = {"canvas": [8, 8], "patch_size": 4, "distractor_size": 4}
+        return saccade.envs.GlimpseEnv(
+            "Centered28", images=images, labels=labels, class_names=class_names, **sizes
+        )
+
+    env = made()
+    env.reset(seed=1)
+    state = env.clone_state()
+    for other in (made(255 - images), made(labels=np.arange(6) // 2), made(class_names=["a", "b", "d"])):
+        with pytest.raises(saccade.InputError, match="state: of an environment with other arguments"):
+            other.restore_state(state)
+    same = made(images.copy())
+    same.restore_state(state)
+    action = env.action_space.sample()
+    assert_same(same.step(action), env.step(action))
+
+
 # ---- A curriculum
 
 
@@ -191,6 +213,21 @@ def test_settings_that_do_not_fit_change_nothing(options, words):
     assert words in str(error.value)
     actions = envs.action_space.sample()
     assert_same(envs.step(actions), twin.step(actions))
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, [1, 2], [0, None, -1]])
+def test_a_refused_seed_changes_nothing(seed):
+    """Nor do the settings that came with it."""
+    options = {"settings": {"num_distractors": 8}}
+    for create in (make, lambda family, **settings: make_vec(family, 3, **settings)):
+        env, twin = (create("Cluttered60", num_distractors=0) for _ in range(2))
+        env.reset(seed=1), twin.reset(seed=1)
+        with pytest.raises(saccade.InputError, match="seed: "):
+            env.reset(seed=seed, options=options)
+        action = env.action_space.sample()
+        assert_same(env.step(action), twin.step(action))
+        assert_same(env.reset(), twin.reset())
+        assert env.np_random.random() == twin.np_random.random()
 
 
 def test_dqn_of_stable_baselines_learns_on_flat_discrete_actions():

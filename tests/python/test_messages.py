@@ -58,6 +58,7 @@ def test_messages_name_arguments(run, tmp_path, monkeypatch):
         ("force=True writes over it, or name another", export(npz=tmp_path / "a.npz")),
         ("nothing to write; allowed: npz=FILE, onnx=FILE, agent=DIR", export()),
         ("unrolled: has no effect without", export(npz=tmp_path / "c.npz", unrolled=True)),
+        ("unrolled: has no effect without onnx", export(web=tmp_path / "page", unrolled=True)),
         ("half: has no effect without agent", export(npz=tmp_path / "c.npz", half=True)),
         ("npz=.*: unknown suffix", export(npz=tmp_path / "c.zip")),
         (

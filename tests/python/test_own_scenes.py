@@ -491,6 +491,23 @@ def test_what_cannot_be_trained_on_is_refused_before_there_is_a_run(tmp_path, ar
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("use", [saccade.train, saccade.study])
+@pytest.mark.parametrize(
+    ("images", "words"),
+    [
+        ({"labels": [0, 1, 2]}, "images and labels: only one is given"),
+        ({"test_images": np.zeros((3, 20, 24)), "test_labels": [0, 1, 2]}, "test_images: given without images"),
+        ({"test_images": np.zeros((3, 20, 24))}, "test_images: given without images"),
+        ({"test_labels": [0, 1, 2]}, "test_images and test_labels: only one is given"),
+    ],
+)
+def test_images_and_labels_do_not_go_with_scenes(tmp_path, use, images, words):
+    with pytest.raises(saccade.InputError) as error:
+        use({**CONFIG, **({"seeds": 2} if use is saccade.study else {})}, scenes=Bars(), **images, out=tmp_path / "run")
+    assert words in str(error.value)
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [

@@ -341,10 +341,20 @@ def test_what_needs_a_canvas_is_refused_by_its_key(tmp_path, overrides, words):
     assert not (tmp_path / "run").exists()
 
 
-@pytest.mark.parametrize("other", [{"scenes": 3}, {"images": np.zeros((9, 8, 8))}])
-def test_a_world_comes_without_other_scenes(tmp_path, other):
-    with pytest.raises(saccade.InputError, match="given together with|scenes: int without"):
-        saccade.train(CONFIG, world=Lamp, **other, out=tmp_path / "run")
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        ({"scenes": 3}, "world: given together with scenes"),
+        ({"images": np.zeros((9, 8, 8))}, "world: given together with images"),
+        ({"labels": [0, 1]}, "images and labels: only one is given"),
+        ({"test_images": np.zeros((9, 8, 8))}, "test_images: given without images"),
+        ({"test_labels": [0, 1]}, "test_images and test_labels: only one is given"),
+    ],
+)
+def test_a_world_comes_without_other_scenes(tmp_path, other, words):
+    for use, config in ((saccade.train, CONFIG), (saccade.study, {**CONFIG, "seeds": 2})):
+        with pytest.raises(saccade.InputError, match=words):
+            use(config, world=Lamp, **other, out=tmp_path / "run")
 
 
 def test_settings_of_canvases_have_no_effect(tmp_path):

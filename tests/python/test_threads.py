@@ -1,11 +1,15 @@
-"""The number of threads is an argument of everything that computes."""
+"""The number of threads is an argument of everything that computes; calls from several threads."""
 
 import inspect
 import importlib
+import pickle
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 import saccade
+from env_cases import assert_same, make_vec
 from test_agents import runs, some_images  # noqa: F401
 
 MODULES = [
@@ -144,3 +148,108 @@ def test_comparisons_on_other_scenes_do_not_depend_on_them(runs, tmp_path):  # n
         for threads in (1, 2)
     )
     assert [v["test/error"] for v in one["variants"]] == [v["test/error"] for v in two["variants"]]
+
+
+# ---- Environments that several threads call at once
+
+
+def at_once(work, beside):
+    """Calls each of `work` once and, until they have all returned, each of `beside` over and over."""
+    start = threading.Barrier(len(work) + len(beside))
+    done = threading.Event()
+
+    def once(call):
+        start.wait()
+        call()
+
+    def again(call):
+        start.wait()
+        call()
+        while not done.is_set():
+            call()
+
+    with ThreadPoolExecutor(len(work) + len(beside)) as pool:
+        repeated = [pool.submit(again, call) for call in beside]
+        finished = [pool.submit(once, call) for call in work]
+        try:
+            for each in finished:
+                each.result()
+        finally:
+            done.set()
+        for each in repeated:
+            each.result()
+
+
+def bits(state):
+    return pickle.dumps([np.asarray(part).tolist() for part in state.place])
+
+
+def test_a_state_is_never_that_of_half_a_step():
+    """One action and one seed, so that steps and resets in any order pass through the same states."""
+    count, num_steps = 256, 20  # of each of two threads
+    settings = {"num_glimpses": 4, "threads": 1, "render_mode": "rgb_array"}
+    envs, alone, other = (make_vec("Cluttered60", count, **settings) for _ in range(3))
+    action = {"location": np.zeros((count, 2), np.float32), "answer": np.zeros(count, int)}
+
+    alone.reset(seed=3)
+    begin = alone.clone_state()
+    canvases, pictures, results = set(), set(), {}
+    for _ in range(2 * num_steps + 1):
+        state = bits(alone.clone_state())
+        canvases.add(alone.canvases().tobytes())
+        pictures.add(alone._worlds.render(count - 1).tobytes())
+        results[state] = alone.step(action)
+
+    envs.reset(seed=3)
+    cloned, shown, drawn = {}, set(), set()
+
+    def clone():
+        state = envs.clone_state()
+        cloned[bits(state)] = state
+
+    def times(number, call):
+        return lambda: [call() for _ in range(number)]
+
+    at_once(
+        [
+            times(num_steps, lambda: envs.step(action)),
+            times(num_steps, lambda: envs.step(action)),
+            times(5, lambda: envs.reset(seed=3)),
+            times(5, lambda: envs.restore_state(begin)),
+            times(5, lambda: shown.add(envs.canvases().tobytes())),
+            times(5, lambda: drawn.add(envs._worlds.render(count - 1).tobytes())),
+        ],
+        [clone, clone],
+    )
+    assert cloned.keys() <= results.keys()
+    assert shown <= canvases and drawn <= pictures
+    for key, state in cloned.items():
+        other.restore_state(state)
+        assert_same(other.step(action), results[key])
+
+
+def test_settings_change_while_other_threads_look():
+    settings = {"num_glimpses": 3, "threads": 1, "render_mode": "rgb_array"}
+    envs, twin = (make_vec("Cluttered60", 40, num_distractors=d, **settings) for d in (0, 8))
+    envs.reset(seed=3)
+    actions = envs.action_space.sample()
+
+    def change():
+        for number in range(20):
+            envs.set_attr("num_distractors", 1 + number % 8)
+        envs.set_attr("num_distractors", 8)
+
+    at_once(
+        [change],
+        [
+            lambda: envs.step(actions),
+            lambda: envs._worlds.render(0),
+            lambda: envs._worlds.render(1),
+            lambda: envs.get_attr("num_distractors"),
+            lambda: pickle.loads(pickle.dumps(envs)).step(actions),
+        ],
+    )
+    assert envs.get_attr("num_distractors") == (8,) * 40
+    assert_same(envs.reset(seed=5), twin.reset(seed=5))
+    assert_same(envs.step(actions), twin.step(actions))
+    assert len(envs._worlds.native.settings) == 1

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _saccade
-from .._arguments import as_options
+from .._arguments import as_options, as_seed
 from .worlds import Array, Described, Info, Worlds, row_of
 
 
@@ -130,9 +130,10 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
             {"num_distractors": 2}, for a curriculum. The spaces must stay as they are.
         """
         given = as_options(options, ("settings",))
+        chosen = None if seed is None else as_seed(seed)
         if "settings" in given:
             self._worlds.begin_with(given["settings"], GlimpseEnv)
-        seeds = self._worlds.seeds([seed], self.np_random)
+        seeds = self._worlds.seeds([chosen], self.np_random)
         super().reset(seed=seed)
         seen, info = self._worlds.reset(seeds, np.ones(1, np.bool_))
         return row_of(seen, 0), _facts(info)

@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 from .. import _saccade
-from .._arguments import as_options
+from .._arguments import as_options, as_seed
 from .._saccade import InputError
 from .worlds import Array, Described, Info, Worlds, row_of
 
@@ -121,15 +121,15 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
             such as {"num_distractors": 2}, for a curriculum. The spaces must stay as they are.
         """
         given = as_options(options, ("reset_mask", "settings"))
+        if "settings" in given and "reset_mask" in given:
+            raise InputError("options: reset_mask with settings; allowed: one of the two")
+        mask, chosen = self._mask(given), self._seeds(seed)
         if "settings" in given:
-            if "reset_mask" in given:
-                raise InputError("options: reset_mask with settings; allowed: one of the two")
             self._worlds.begin_with(given["settings"], GlimpseVectorEnv)
-        mask = self._mask(options)
-        seeds = self._worlds.seeds(self._seeds(seed), self.np_random)
+        seeds = self._worlds.seeds(chosen, self.np_random)
+        seen, info = self._worlds.reset(seeds, mask)
         if isinstance(seed, (int, np.integer)):
             super().reset(seed=int(seed))
-        seen, info = self._worlds.reset(seeds, mask)
         for values in info.values():
             values[~mask] = 0
         return seen, _masked(info, mask)
@@ -199,15 +199,14 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
         if seed is None:
             return [None] * self.num_envs
         if isinstance(seed, (int, np.integer)):
-            return [int(seed) + i for i in range(self.num_envs)]
+            return [as_seed(int(seed) + i) for i in range(self.num_envs)]
         if not isinstance(seed, Sequence) and not isinstance(seed, np.ndarray):
             raise InputError(f"seed: {seed!r}; allowed: an integer, a list of them, None")
         if len(seed) != self.num_envs:
             raise InputError(f"seed: {len(seed)} seeds; allowed: {self.num_envs}")
-        return list(seed)
+        return [None if each is None else as_seed(each) for each in seed]
 
-    def _mask(self, options: dict[str, Any] | None) -> Array:
-        given = as_options(options, ("reset_mask", "settings"))
+    def _mask(self, given: dict[str, Any]) -> Array:
         if "reset_mask" not in given:
             return np.ones(self.num_envs, np.bool_)
         mask = given["reset_mask"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -14,7 +15,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from .. import _saccade
-from .._arguments import as_choice, as_flag, as_integer, as_number, as_seed
+from .._arguments import as_choice, as_flag, as_integer, as_number
 from .._arrays import as_array
 from .._labelled import labelled
 from .._saccade import InputError
@@ -93,6 +94,7 @@ class Worlds:
             flat=self.flat,
             threads=as_integer("threads", threads, 0, 1024),
         )
+        self._checksums = _checksums(self._arguments)
         self._native: _saccade.Environments | None = _saccade.Environments(**self._arguments)
         self._symbols = self._native.answer_size
         self._classes = self._native.num_classes
@@ -155,7 +157,7 @@ class Worlds:
     def __getstate__(self) -> dict[str, Any]:
         place = None
         if self._native is not None:
-            place = (self._native.settings, self._native.state())
+            place = self._native.state()
         return {**self.__dict__, "_native": place}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -179,12 +181,13 @@ class Worlds:
     # ---- States, which a search goes back to ----
 
     def clone_state(self) -> EnvState:
-        return EnvState(self._identity(), self.native.state(), self._running, self._seeded.copy())
+        settings, place = self.native.state()
+        return EnvState(self._identity(settings), place, self._running, self._seeded.copy())
 
     def restore_state(self, state: EnvState) -> None:
         if not isinstance(state, EnvState):
             raise InputError(f"state: {type(state).__name__}; allowed: what clone_state() returns")
-        if state.identity != self._identity():
+        if state.identity != self._identity(self.native.settings):
             raise InputError(
                 "state: of an environment with other arguments; allowed: that of one with the same"
             )
@@ -192,12 +195,12 @@ class Worlds:
         self._running = state.running
         self._seeded = state.seeded.copy()
 
-    def _identity(self) -> tuple[object, ...]:
+    def _identity(self, settings: list[list[str]]) -> tuple[object, ...]:
+        """settings: more than one after a change."""
         given = self._arguments
-        images = None if given["images"] is None else given["images"].shape
         names = ("split", "num_envs", "random_first", "halt", "look_price")
-        shown = str(self.native.settings)  # more than one after a change
-        return (images, given["autoreset"].name, shown, *(str(given[name]) for name in names))
+        shown = (str(settings), *(str(given[name]) for name in names))
+        return (self._checksums, given["autoreset"].name, *shown)
 
     # ---- Other settings, for a curriculum ----
 
@@ -225,7 +228,7 @@ class Worlds:
             one = _saccade.Environments(**{**arguments, "num_envs": 1, "threads": 1})
         except InputError as error:
             raise InputError(f"{words}: {error}") from error
-        self._require_same(one, words, (*_SIZES, "num_boxes"))
+        self._require_same(one, words, (*_SIZES, "num_boxes", "canvas_size"))
         self.native.change(arguments["settings"])
         self._arguments = arguments
 
@@ -272,12 +275,12 @@ class Worlds:
         self._native = None
 
     def seeds(self, seeds: list[int | None], generator: np.random.Generator) -> Array:
-        """The seeds of a reset: -1 continues with an environment's seed; the first seed is
-        drawn."""
+        """The seeds of a reset, of valid ones: -1 continues with an environment's seed; the first
+        seed is drawn."""
         drawn = np.full(self.count, -1, np.int64)
         for i, seed in enumerate(seeds):
             if seed is not None:
-                drawn[i] = as_seed(seed)
+                drawn[i] = seed
             elif not self._seeded[i]:
                 drawn[i] = generator.integers(2**30)
         return drawn
@@ -448,6 +451,14 @@ def _clipped(numbers: Array) -> Array:
 def _int64(numbers: Array) -> Array:
     """A view as int64: arrays from C++ have the type longlong."""
     return numbers.view(np.int64)
+
+
+def _checksums(arguments: Mapping[str, Any]) -> tuple[object, ...] | None:
+    """What tells the images, labels and class names of two environments apart."""
+    images, labels = arguments["images"], arguments["labels"]
+    if images is None:
+        return None
+    return (images.shape, zlib.crc32(images), zlib.crc32(labels), tuple(arguments["class_names"]))
 
 
 def _digits(
