@@ -97,8 +97,8 @@ std::string to_text(const TestFigures& figures) {
   if (!figures.from_training.empty())
     text = fmt::format("  not as in training: {}\n", to_text(figures.from_training));
   text += to_text(figures.table);
-  if (figures.stopping) text += "\n" + to_text(*figures.stopping);
-  if (figures.searched) text += "\n" + to_text(*figures.searched);
+  if (figures.stopping) text += fmt::format("\n{}", to_text(*figures.stopping));
+  if (figures.searched) text += fmt::format("\n{}", to_text(*figures.searched));
   return text;
 }
 

@@ -127,7 +127,7 @@ std::string version_text() {
 
 constexpr const char* kFirstSteps =
     "First steps:\n"
-    "  saccade record quickstart --out looks.mp4   record an agent that comes with it\n"
+    "  saccade record quickstart --out looks.mp4   record a shipped agent\n"
     "  saccade run quickstart                      train one, in half a minute\n"
     "  saccade help run                            the options of a command";
 

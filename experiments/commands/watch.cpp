@@ -15,7 +15,7 @@ Command watch_command() {
   return {
       .name = "watch",
       .group = "Studies on many machines",
-      .about = "Show in a browser what is training: curves, recordings, how runs stand",
+      .about = "Show what is training in a browser: curves, recordings, states",
       .options = {{"folders", &request->folders, "Folders of runs or of studies (default: runs)"},
                   {"--port", &request->port, "Port on 127.0.0.1 (default: one that is free)",
                    Range{0, 65535}}},

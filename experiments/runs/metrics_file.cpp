@@ -1,6 +1,7 @@
 #include "experiments/runs/metrics_file.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -121,9 +122,9 @@ class CurveColumns {
 }  // namespace
 
 std::string metrics_header() {
-  std::string line;
-  for (const Metric column : columns()) line += (line.empty() ? "" : ",") + column.name();
-  return line + "\n";
+  std::vector<std::string> names;
+  for (const Metric column : columns()) names.push_back(column.name());
+  return fmt::format("{}\n", fmt::join(names, ","));
 }
 
 std::string metrics_cell(double value) { return fmt::format("{:.8g}", value); }

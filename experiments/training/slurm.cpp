@@ -67,8 +67,8 @@ std::string script_word(const std::string& text) {
 
 std::string script(const SlurmRequest& request, const Study& study, const fs::path& folder) {
   std::string words = script_word(request.config.string());
-  for (const std::string& word : request.overrides) words += " " + script_word(word);
-  words += " --out " + script_word(folder.string());
+  for (const std::string& word : request.overrides) words += fmt::format(" {}", script_word(word));
+  words += fmt::format(" --out {}", script_word(folder.string()));
   const char* data = std::getenv("SACCADE_DATA");
   return fmt::format(
       kScript, fmt::arg("name", script_word(study.name)), fmt::arg("last", request.jobs - 1),
