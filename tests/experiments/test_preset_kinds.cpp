@@ -139,8 +139,7 @@ TEST_CASE("settings unused by the other kind are reported in one line, which --s
   CHECK(config.agent.model.context == "none");
   CHECK(to_lines(config.unused) ==
         Overrides{"settings of the file that have no effect with these overrides: "
-                  "model.context, attention.glimpse.std, attention.glimpse.spread, "
-                  "reinforce.reward, reinforce.trace"});
+                  "model.context, attention.glimpse.spread, reinforce.reward, reinforce.trace"});
   CHECK(differences(config, parse_config(to_yaml(config), "again")).empty());
 
   for (const bool dry_run : {false, true}) {
