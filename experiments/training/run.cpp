@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "experiments/evaluation/evaluator.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/metrics_file.h"
 #include "experiments/runs/study.h"

@@ -1,6 +1,7 @@
 // Agents that predict a sequence: the gradients of the decoder and of what it reads, the rewards of
 // looks, and the end of a sequence.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "agent/credit/reward.h"
 #include "agent/learning/learner.h"
