@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <regex>
 
 #include "base/error.h"
 #include "base/output.h"
@@ -45,6 +46,19 @@ void require_free(const std::vector<fs::path>& files, bool force) {
           fmt::format("{}: exists already; --force writes over it, --out DIR chooses "
                       "another folder",
                       file.string()));
+}
+
+// Removes what an older comparison had and this one has not: charts of single variants, such as
+// looks_3.png, and the recording.
+void remove_older(const fs::path& out, const std::vector<fs::path>& files) {
+  static const std::regex kOfOneVariant("[a-z]+_[0-9]+\\.png");
+  std::vector<fs::path> older;
+  for (const fs::directory_entry& chart : fs::directory_iterator(out / "charts"))
+    if (std::regex_match(chart.path().filename().string(), kOfOneVariant))
+      older.push_back(chart.path());
+  for (const std::string& format : video_formats()) older.push_back(out / ("recording" + format));
+  for (const fs::path& file : older)
+    if (std::ranges::find(files, file) == files.end()) fs::remove(file);
 }
 
 // Files that take their places together, when all are whole. What fails before leaves what was
@@ -162,6 +176,8 @@ ComparedRuns compare(const CompareRequest& request, const ProgressCallback& on_p
   write_text(outputs.add(csv), to_csv(comparison));
   write_report(outputs.add(report), comparison, charts, recording);
   outputs.commit();
+  if (!recording) std::erase(files, video);
+  if (request.force) remove_older(out, files);
   return {std::move(comparison), report[0], recording ? video : fs::path()};
 }
 

@@ -34,7 +34,8 @@ struct ComparedRuns {
 /// Puts trained agents side by side (see gather()) and writes into the folder `out`: compare.md,
 /// compare.csv, recording.mp4 of the first run of each variant (.gif where there is no encoder of
 /// H.264), report.html with all of that, and charts/*.png. Throws InputError as gather does, and
-/// where any of these files is there already.
+/// where any of these files is there already. With `force`, what an older comparison had of more
+/// variants is removed.
 ComparedRuns compare(const CompareRequest& request, const ProgressCallback& on_progress = nullptr);
 
 /// The table, and then where the recording and the report are.

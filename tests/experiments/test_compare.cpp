@@ -318,6 +318,22 @@ TEST_CASE("an existing comparison is overwritten only with force") {
   CHECK(compare(options).comparison.variants.size() == 1);
 }
 
+TEST_CASE("a comparison that is made again has no charts of variants that are gone") {
+  const TinyExperiment tiny;
+  const fs::path one = tiny.train("one"), two = tiny.train("two", {"model.core=gru"});
+  CompareRequest options{.folders = {one, two}, .out = tiny.path / "again"};
+  compare(options);
+  const fs::path charts = options.out / "charts";
+  CHECK(fs::exists(charts / "looks_2.png"));
+  put_bytes(charts / "mine.png", "mine");
+  options.folders = {one};
+  options.force = true;
+  compare(options);
+  CHECK(fs::exists(charts / "looks_1.png"));
+  CHECK_FALSE(fs::exists(charts / "looks_2.png"));
+  CHECK(bytes_of(charts / "mine.png") == "mine");
+}
+
 TEST_CASE("the report of two small runs opens in a browser with its recording") {
   if (skipped_without_browser("the report of two small runs opens in a browser")) return;
   const TinyExperiment tiny;
