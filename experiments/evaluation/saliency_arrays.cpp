@@ -32,6 +32,11 @@ std::vector<int> followed_outputs(const Model& model, const std::optional<int>& 
     throw InputError(fmt::format("{} {}: allowed: 1 to {}, the {} of an episode", name, *step,
                                  count, sequence ? "symbols" : "glimpses"));
   if (step) return {*step - 1};
+  if (!sequence && model.answer().stops)
+    throw InputError(
+        fmt::format("{0}: not given, and this agent answers after as many glimpses as "
+                    "attention.glimpse.stop says; allowed: {0} of 1 to {1}",
+                    name, count));
   if (!sequence) return {count - 1};
   std::vector<int> all;
   for (int j = 0; j < count; ++j) all.push_back(j);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <utility>
 
 #include "base/error.h"
@@ -81,18 +82,20 @@ std::unique_ptr<VideoFile> try_to_open_mp4(const fs::path& path, const VideoShap
 bool writes_mp4() {
   static const bool works = [] {
     std::error_code error;
-    const fs::path trial =
-        fs::temp_directory_path(error) / fmt::format("saccade-trial-{}.mp4", getpid());
+    // A folder of its own, into which nobody else can have put a link.
+    std::string folder = fs::temp_directory_path(error) / "saccade-trial-XXXXXX";
+    if (mkdtemp(folder.data()) == nullptr) return false;
     bool writes = false;
     try {
-      if (const auto video = try_to_open_mp4(trial, {.rows = 64, .cols = 64})) {
+      if (const auto video =
+              try_to_open_mp4(fs::path(folder) / "trial.mp4", {.rows = 64, .cols = 64})) {
         video->add(Picture(64, 64, {}));
         video->close();
         writes = true;
       }
     } catch (const std::runtime_error&) {  // the encoder does not work
     }
-    fs::remove(trial, error);
+    fs::remove_all(folder, error);
     return writes;
   }();
   return works;

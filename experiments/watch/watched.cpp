@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <system_error>
+#include <utility>
 
 #include "base/input_file.h"
 #include "experiments/config/recording_formats.h"
@@ -76,12 +77,13 @@ void choose_shown(Watched& watched) {
   watched.in_training = training.size();
   std::vector<WatchedRun*>& chosen = training.empty() ? others : training;
   if (chosen.size() > kMostCurves) {
-    const std::vector<WatchedRun*> in_order = chosen;
-    std::ranges::stable_sort(chosen, std::ranges::greater(),
-                             [](const WatchedRun* run) { return last_logged(*run); });
-    chosen.resize(kMostCurves);
-    std::ranges::sort(chosen, {},
-                      [&](WatchedRun* run) { return std::ranges::find(in_order, run); });
+    std::vector<std::pair<fs::file_time_type, std::size_t>> times;  // and places in the order
+    for (std::size_t i = 0; i < chosen.size(); ++i) times.emplace_back(last_logged(*chosen[i]), i);
+    std::ranges::stable_sort(times, std::ranges::greater(), &decltype(times)::value_type::first);
+    times.resize(kMostCurves);
+    std::ranges::sort(times, {}, &decltype(times)::value_type::second);
+    const std::vector<WatchedRun*> all = std::exchange(chosen, {});
+    for (const auto& [time, place] : times) chosen.push_back(all[place]);
   }
   for (WatchedRun* run : training) read_rows(*run);
   for (WatchedRun* run : chosen) {

@@ -78,6 +78,16 @@ TEST_CASE("saliency can be drawn for every way of looking, core and answer") {
   }
 }
 
+TEST_CASE("saliency of an agent that stops by itself needs a step") {
+  const TinyExperiment tiny;
+  const fs::path run = tiny.train("stops", {"attention.glimpse.stop=confidence"});
+  CHECK(saliency_fault({.run_folder = run, .out = tiny.path / "x"}) ==
+        "--step: not given, and this agent answers after as many glimpses as "
+        "attention.glimpse.stop says; allowed: --step of 1 to 3");
+  saliency({.run_folder = run, .out = tiny.path / "one", .scenes = 2, .step = 2});
+  CHECK(fs::exists(tiny.path / "one/saliency.png"));
+}
+
 TEST_CASE("saliency refuses steps and scenes out of range, and existing files") {
   const TinyExperiment tiny;
   const fs::path run = tiny.train("out"), out = tiny.path / "maps";
