@@ -42,6 +42,15 @@ int least_length(const Task& task) {
   return scene.min_digits > 0 ? scene.min_digits : scene.num_digits;
 }
 
+void refuse_kind(const char* kind, const Task& task, const std::string& who,
+                 const std::string& otherwise) {
+  if (task.model.look().recurrent && task.config.agent.glimpse.kind == kind)
+    throw InputError(
+        fmt::format("attention.glimpse.kind: {} does not look by itself, as {} has to; allowed: "
+                    "the other kinds{}",
+                    kind, who, otherwise));
+}
+
 void require_exportable(const Task& task, OnnxExtent extent) {
   const Config& config = task.config;
   if (task.model.answer().spells)
@@ -61,18 +70,9 @@ void require_exportable(const Task& task, OnnxExtent extent) {
                     "--unrolled takes "
                     "all looks; allowed: none, or a step (without --unrolled)",
                     config.agent.glimpse.stop));
-  for (const char* kind : {"random", "oracle"})
-    if (task.model.look().recurrent && config.agent.glimpse.kind == kind)
-      throw InputError(fmt::format(
-          "attention.glimpse.kind: {} does not look by itself, as --unrolled has to; allowed: the "
-          "other kinds, or a step (without --unrolled)",
-          kind));
-  if (const int least = least_length(task), looks = task.model.num_glimpses(); least < looks)
-    throw InputError(fmt::format(
-        "attention.glimpse.num_glimpses: {}, where an episode of scene.kind: {} counts as many "
-        "looks as it has digits, {} and more, and --unrolled takes all; allowed: up to {}, or a "
-        "step (without --unrolled)",
-        looks, config.scene.kind, least, least));
+  const std::string who = "--unrolled", otherwise = ", or a step (without --unrolled)";
+  refuse_kind("random", task, who, otherwise);
+  require_canvas_only(task, who, otherwise);
 }
 
 // Values passed from step to step.
@@ -243,6 +243,15 @@ void put_metadata(Graph& graph, const Task& task) {
 }
 
 }  // namespace
+
+void require_canvas_only(const Task& task, const std::string& who, const std::string& otherwise) {
+  refuse_kind("oracle", task, who, otherwise);
+  if (const int least = least_length(task), looks = task.model.num_glimpses(); least < looks)
+    throw InputError(fmt::format(
+        "attention.glimpse.num_glimpses: {}, where an episode of scene.kind: {} counts as many "
+        "looks as it has digits, {} and more, and {} takes all; allowed: up to {}{}",
+        looks, task.config.scene.kind, least, who, least, otherwise));
+}
 
 std::string onnx_model(const Task& task, std::span<const float> weights, OnnxExtent extent) {
   require_exportable(task, extent);

@@ -13,6 +13,11 @@ enum class OnnxExtent {
   episode,  // the whole episode: from canvas to answer
 };
 
+/// Throws InputError naming the setting if an episode cannot be played on a canvas alone, because
+/// it follows facts of its scene: where the digit is (`oracle`), or that it ends after its last
+/// digit. `who` plays, and `otherwise` ends the list of what is allowed, in the message.
+void require_canvas_only(const Task& task, const std::string& who, const std::string& otherwise);
+
 /// Returns a trained agent as the bytes of an .onnx file (operator set Graph::kOpset), for any
 /// batch size, in float32, computing the single deterministic pass.
 ///

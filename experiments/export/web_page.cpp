@@ -16,6 +16,7 @@
 #include "experiments/comparison/html.h"
 #include "experiments/config/settings_json.h"
 #include "experiments/export/agent_file.h"
+#include "experiments/export/onnx_model.h"
 #include "experiments/files/shipped.h"
 #include "experiments/runs/run_folder.h"
 #include "experiments/runs/trained.h"
@@ -70,6 +71,16 @@ std::shared_ptr<const Digits> digits_for(Config& config, const Checkpoint& check
   return digits;
 }
 
+// Throws InputError for an agent that a page, which knows no more of a scene than its canvas, would
+// play otherwise than the program.
+void require_playable(const Task& task, const fs::path& agent) {
+  try {
+    require_canvas_only(task, "a page", "");
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("--web: {}: {}", agent.string(), error.what()));
+  }
+}
+
 // Test digits from all over the set: images, then a byte for each label.
 std::string some_digits(const Dataset& set, int count) {
   const std::size_t pixels = set.images.size() / set.labels.size();
@@ -113,8 +124,9 @@ nlohmann::json figures_of(const fs::path& agent) {
 std::string add_agent(Files& files, const fs::path& agent, const fs::path& scratch) {
   const Checkpoint checkpoint(find_checkpoint(agent));
   Config config = config_of(checkpoint, agent.string());
-  const std::string name = new_name(files, agent, config);
+  const std::string name = new_name(files, agent, config), source = config.data.source;
   const std::shared_ptr<const Digits> digits = digits_for(config, checkpoint, agent);
+  require_playable(Task(config, digits), agent);
   const Dataset& set = digits->test;
   const int count = std::min(kDigits, set.size());
   nlohmann::json about = {{"name", name},
@@ -123,6 +135,7 @@ std::string add_agent(Files& files, const fs::path& agent, const fs::path& scrat
                           {"class_names", digits->class_names},
                           {"shape", {count, set.rows(), set.cols(), set.channels()}}};
   about.update(figures_of(agent));
+  if (config.data.source != source) about.erase("error");  // was not measured on these digits
   const fs::path weights = scratch / (name + ".safetensors");
   const Precision precision = checkpoint.precision();
   checkpoint.write_averaged(weights, precision);

@@ -94,6 +94,20 @@ NpzArray exported_scenes(const Config& config, const fs::path& page, const std::
   return scenes;
 }
 
+// The answers as text, by scene.
+std::string spoken_answers(const Task& task, const std::vector<NpzArray>& arrays) {
+  const auto answers = std::ranges::find(arrays, "answers", &NpzArray::name);
+  const auto& symbols = std::get<std::vector<int>>(answers->values);
+  const std::size_t scenes = answers->shape[0], each = symbols.size() / scenes;
+  nlohmann::json texts;
+  for (std::size_t n = 0; n < scenes; ++n) {
+    const auto begin = symbols.begin() + static_cast<std::ptrdiff_t>(n * each);
+    const auto end = std::find(begin, begin + static_cast<std::ptrdiff_t>(each), -1);
+    texts.push_back(task.spoken(std::vector<int>(begin, end)));
+  }
+  return texts.dump();
+}
+
 // Records what an agent does, and scenes of the digits of its page.
 void record_agent(const Trained& trained, const fs::path& page, const std::string& name,
                   const fs::path& recorded) {
@@ -104,6 +118,7 @@ void record_agent(const Trained& trained, const fs::path& page, const std::strin
           .take();
   arrays.push_back(exported_scenes(trained.task.config, page, name));
   record_arrays(recorded, name, arrays);
+  put_bytes(recorded / (name + ".texts"), spoken_answers(trained.task, arrays));
 }
 
 TEST_CASE("the module of a page has the numbers of the program, agent by agent") {
@@ -122,26 +137,36 @@ TEST_CASE("the module of a page has the numbers of agents that move or zoom or s
   const char* name = "the module of a page has the numbers of agents that move or zoom or stop";
   if (skipped_without_module(name) || skipped_without_node(name)) return;
   const TinyExperiment tiny;
+  const fs::path named = tiny.path / "named";
+  write_digits(named);
+  write_class_names(named, {"one", "two", "three"});
   const Names moves = {"attention.glimpse.moves=relative"};
   const Names zooms = {"attention.glimpse.zoom={from: 1, to: 2.5}"};
   const Names spells = with(kSequenceTask, {"attention.glimpse.stop=expected"});
   const std::map<std::string, Names> agents = {
-      {"zooms", with(moves, with(zooms, {"attention.glimpse.stop=sampled"}))},
+      {"zooms", with(moves, with(zooms, {"attention.glimpse.stop=sampled",
+                                         "attention.glimpse.first=learned"}))},
+      {"places", with(moves, {"attention.glimpse.kind=hard_gaussian"})},
+      {"scan", {"attention.glimpse.kind=scan"}},
       {"point",
        with(zooms, {"attention.glimpse.kind=soft_point", "attention.glimpse.stop=confidence"})},
       {"steps",
        with(moves, {"attention.glimpse.kind=hard_categorical", "attention.glimpse.stop=expected"})},
       {"window", {"attention.glimpse.kind=soft_gaussian", "attention.glimpse.stop=sampled"}},
-      {"spells", spells}};
+      {"spells", spells},
+      // Trained long enough to say more than one of them.
+      {"words", with(spells, {"data.path=" + named.string(), "training.episodes=3840"})}};
   const fs::path page = tiny.path / "page", recorded = tiny.path / "recorded";
   std::vector<fs::path> runs;
   for (const auto& [agent, overrides] : agents)
     runs.push_back(  // no random first look
-        tiny.train(agent, with(overrides, {"name=" + agent, "attention.glimpse.first=center"})));
+        tiny.train(agent,
+                   with({"attention.glimpse.first=center"}, with(overrides, {"name=" + agent}))));
   write_web_page({runs, page});
   fs::create_directories(recorded);
   for (const auto& [agent, overrides] : agents)
     record_agent(Trained(tiny.path / agent, {}), page, agent, recorded);
+  CHECK(contains(bytes_of(recorded / "words.texts"), " "));
   run_node(tiny.path, "web_numbers.mjs", {page.string(), recorded.string()});
 }
 

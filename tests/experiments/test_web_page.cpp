@@ -60,6 +60,15 @@ TEST_CASE("settings of JSON are checked like those of YAML") {
 
 // ---- The page ----
 
+// What an agent's file says of it.
+nlohmann::json about_in(const fs::path& path) {
+  const std::string file = bytes_of(path);
+  REQUIRE(file.starts_with("SACCADE1"));
+  std::uint32_t length = 0;
+  std::memcpy(&length, &file[8], sizeof length);
+  return nlohmann::json::parse(file.substr(12, length)).at("about");
+}
+
 TEST_CASE("export --web refuses what it cannot write before writing anything") {
   TemporaryFolder folder;
   const fs::path page = folder.path / "page";
@@ -70,6 +79,30 @@ TEST_CASE("export --web refuses what it cannot write before writing anything") {
   CHECK(contains(page_fault({{"quickstrat"}, page}), shipped_page().empty()
                                                          ? "the module of the page is missing"
                                                          : "did you mean 'quickstart'?"));
+  // What a scene's canvas does not show.
+  const TinyExperiment tiny;
+  const auto fault = [&](const Overrides& overrides) {
+    const fs::path run = tiny.train("run", overrides);
+    const std::string message = page_fault({{run}, page});
+    fs::remove_all(run);
+    if (shipped_page().empty()) return message;
+    CHECK(message.starts_with("--web: " + run.string() + ": "));
+    return message.substr(message.find(": attention.") + 2);
+  };
+  const std::string missing = "the module of the page is missing";
+  check_contains(fault({"attention.glimpse.kind=oracle"}),
+                 {shipped_page().empty()
+                      ? missing
+                      : "attention.glimpse.kind: oracle does not look by itself, as a page has to; "
+                        "allowed: the other kinds"});
+  check_contains(
+      fault({"scene.kind=bag", "scene.canvas=[13, 40]", "scene.num_digits=3", "scene.min_digits=1",
+             "scene.num_distractors=0"}),
+      {shipped_page().empty()
+           ? missing
+           : "attention.glimpse.num_glimpses: 3, where an episode of scene.kind: bag counts as "
+             "many looks as it has digits, 1 and more, and a page takes all; allowed: up to 1"});
+
   check_refused(run_saccade(folder.path, {"export", "quickstart", "--single"}),
                 "--single: has no effect without --web");
   check_refused(run_saccade(folder.path, {"export", "quickstart", "soft60", "--npz", "w.npz"}),
@@ -94,6 +127,26 @@ TEST_CASE("export --web refuses an agent that no digits of this machine fit") {
                  {"--web: " + run.string() + ": ", colour.string(),
                   "; synthetic digits do not fit it: ", "but this model has"});
   CHECK_FALSE(fs::exists(page));
+
+  // Synthetic digits that do fit are not those of its test error.
+  const fs::path grey = tiny.path / "grey";
+  fs::create_directory(grey);
+  const RawDatasets digits = draw_synthetic(60, 20, /*seed=*/1);
+  write_idx(grey, digits.train, digits.test);
+  const fs::path other =
+      tiny.train("other", {"data.path=" + grey.string(), "scene.canvas=[40, 40]"});
+  const auto about = [&](const std::string& target) {
+    write_web_page({{other}, tiny.path / target});
+    return about_in(tiny.path / target / "agents/tiny.agent");
+  };
+  const nlohmann::json own = about("own");
+  CHECK(own.at("digits") == "idx");
+  CHECK(own.at("error") == read_json(other / "summary.json").at("test/error"));
+  fs::remove_all(grey);
+  const nlohmann::json replaced = about("replaced");
+  CHECK(replaced.at("digits") == "synthetic");
+  CHECK_FALSE(replaced.contains("error"));
+  CHECK(replaced.at("command") == own.at("command"));
 }
 
 TEST_CASE("an agent's file has the bytes of its weights in another order") {
@@ -179,6 +232,8 @@ TEST_CASE("a page shows looks as wide as they are, and agents that stop by thems
       tiny.train("places", with(few, {"attention.glimpse.kind=hard_categorical"}));
   const fs::path spelling = tiny.train("spelling", with(few, kSequenceTask));
   play_page({places, spelling}, /*single=*/true);
+  play_page({tiny.train("between", {"attention.glimpse.kind=soft_point", "scene.digit_scale=0.5"})},
+            /*single=*/true);
 }
 
 }  // namespace

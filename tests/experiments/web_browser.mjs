@@ -36,6 +36,12 @@ const colours = (selector) => `(() => {
   return new Set(new Uint32Array(data.buffer)).size;
 })()`;
 
+// A tap becomes a click a little later, so this waits for what it opens.
+async function openTab(browser, name) {
+  await browser.point(`#tab-${name}`);
+  await browser.until(`!document.getElementById('${name}').hidden`);
+}
+
 async function answer(browser) {
   if (await browser.see(`Boolean(document.querySelector('#play form.answers'))`)) {
     await browser.point('#play form.answers input');
@@ -46,32 +52,64 @@ async function answer(browser) {
   }
 }
 
-// What the first look shows is what lies in its box, of the width that its caption says.
-async function checkFirstLook(browser) {
+// What the last look shows is what lies in its box in the scene, of the width that its caption says.
+async function checkLastLook(browser) {
   const {shown, covered, side, caption} = await browser.see(`(() => {
-    const {agent, view, places, glimpses} = window.saccadePage.play;
-    const {patch} = agent.facts.retina, {rows, cols, canvas} = agent;
-    const [left, top, side] = view.square(places[0], 0).map((pixels) => pixels / view.scale);
+    const {agent, view, places, glimpses, facts: {canvas}} = window.saccadePage.play;
+    const {patch} = agent.facts.retina, {rows, cols} = agent;
+    const [left, top, side] = view.square(places.at(-1), 0).map((pixels) => pixels / view.scale);
     // How much of pixel i lies between two edges.
     const share = (i, begin) => Math.max(0, Math.min(i + 1, begin + side) - Math.max(i, begin));
     let covered = 0;
     for (let row = 0; row < rows; ++row)
       for (let col = 0; col < cols; ++col)
         covered += share(row, top) * share(col, left) * canvas[row * cols + col] / 255 / side ** 2;
-    const shown = glimpses[0].subarray(0, patch ** 2).reduce((sum, pixel) => sum + pixel, 0) / patch ** 2;
+    const shown = glimpses.at(-1).subarray(0, patch ** 2).reduce((sum, pixel) => sum + pixel, 0) / patch ** 2;
     return {shown, covered, side, caption: document.querySelector('#play figcaption').textContent};
   })()`);
   assert.ok(Math.abs(shown - covered) < 1e-3, `a box of ${covered} shows ${shown}`);
   assert.ok(Math.abs(parseFloat(caption) - side) <= 0.05, `${caption}, and the box has ${side}`);
 }
 
+// Boxes begin where the retina's do, also at candidates of a grid, which lie on half pixels. Of a canvas whose
+// pixels are numbered from left to right, a glimpse says where it begins.
+async function checkEdges(browser) {
+  const wrong = await browser.see(`(() => {
+    const {agent, view} = window.saccadePage.play;
+    const {rows, cols, channels, facts: {zoom}} = agent;
+    if (zoom) return [];
+    const numbered = Uint8Array.from({length: channels * rows * cols}, (_, i) => i % cols + 1);
+    const wrong = [];
+    for (let k = 0; k <= 2 * cols; ++k) {
+      const x = Math.fround(k / cols - 1);
+      const drawn = view.square([x, 0], 0)[0] / view.scale;
+      const inside = Math.max(0, Math.ceil(-drawn));  // the first pixel of the glimpse on the canvas
+      const seen = 255 * agent.look(numbered, x, 0)[inside] - 1 - inside;
+      if (Math.abs(seen - drawn) > 1e-3) wrong.push([x, drawn, seen]);
+    }
+    return wrong;
+  })()`);
+  assert.deepEqual(wrong, [], 'locations, where their boxes begin, and where their glimpses do');
+}
+
+// Keys do not hide the scene again, once an answer has revealed it.
+async function checkRevealed(browser) {
+  const picture = () => browser.see(`document.querySelector('#play .scene').toDataURL()`);
+  const revealed = await picture();
+  await browser.see(`document.querySelector('#play .scene').focus()`);
+  for (const key of ['ArrowRight', 'ArrowDown', 'Enter']) await browser.press(key);
+  assert.ok(await picture() === revealed, 'the scene is hidden again');
+  await browser.see(`document.querySelector('#play .primary').focus()`);
+}
+
 async function playByPointer(browser) {
+  await checkEdges(browser);
   const fog = await browser.see(colours('#play .scene'));
   await answer(browser);
   assert.equal(await browser.text('#play .status'), 'Look at least once.');
   await browser.point('#play .scene', 0.25, 0.75);
   assert.match(await browser.text('#play .status'), /looks? left\. Answer when you are sure\./);
-  await checkFirstLook(browser);
+  await checkLastLook(browser);
   const place = await browser.see('window.saccadePage.play.places[0]');
   assert.ok(Math.abs(place[0] + 0.5) < 0.02 && Math.abs(place[1] - 0.5) < 0.02, `looked at ${place}`);
   assert.ok(await browser.see(colours('#play .scene')) > fog, 'the scene stays dark');
@@ -86,6 +124,7 @@ async function playByPointer(browser) {
   for (const row of rows) assert.match(row[3], /^(right|wrong)$/);
   assert.equal(await browser.text('#play .score caption'), 'After 1 scene of 10');
   await browser.picture('play-over');
+  await checkRevealed(browser);
 }
 
 async function playByKeys(browser) {
@@ -101,11 +140,34 @@ async function playByKeys(browser) {
   await browser.press('Enter');
   const place = await browser.see('window.saccadePage.play.places[0]');
   assert.ok(Math.abs(place[0] + 0.2) < 1e-6 && Math.abs(place[1] - 0.05) < 1e-6, `looked at ${place}`);
-  await checkFirstLook(browser);
+  await checkLastLook(browser);
   const looks = await browser.see('window.saccadePage.play.agent.facts.looks');
   for (let i = 0; i < looks; ++i) await browser.press('Enter');
   assert.equal(await browser.see('window.saccadePage.play.places.length'), looks);
   assert.equal(await browser.text('#play .status'), 'No look is left: what is it?');
+}
+
+// A game goes on after the other parts of the page showed the same agent scenes of their own.
+async function playOn(browser) {
+  await browser.see(`document.querySelector('#tab-change').focus()`);
+  await browser.press('ArrowRight');  // from the last tab to the first: Play
+  await answer(browser);
+  await browser.until(`!document.querySelector('#play .primary').hidden`);
+  await browser.point('#play .primary');
+  await browser.until(`window.saccadePage.play.places.length === 0`);
+  await openTab(browser, 'watch');
+  await browser.point('#watch .controls button:nth-of-type(4)');  // a new scene
+  await openTab(browser, 'change');
+  if (await browser.see(`Boolean(document.querySelector('#change .pad'))`))
+    await browser.point('#change .controls button:nth-of-type(2)');  // other places
+  await openTab(browser, 'play');
+  const [x, y] = await browser.see(`(() => {
+    const {facts: {boxes: [[left, top, width, height]]}, agent: {rows, cols}} = window.saccadePage.play;
+    return [(left + width / 2) / cols, (top + height / 2) / rows];
+  })()`);
+  await browser.point('#play .scene', x, y);
+  await browser.until(`window.saccadePage.play.places.length === 1`);
+  await checkLastLook(browser);
 }
 
 // An agent that stops by itself does so where its own threshold says; others are asked by a slider.
@@ -124,7 +186,7 @@ async function checkStops(browser, sentences) {
 }
 
 async function watch(browser) {
-  await browser.point('#tab-watch');
+  await openTab(browser, 'watch');
   const said = () => browser.see(
       `[...document.querySelectorAll('#watch .panel .status')].map((one) => one.textContent)`);
   const truths = (await said()).map((sentence) => sentence.match(/^It is (.*?)\./)[1]);
@@ -133,7 +195,7 @@ async function watch(browser) {
       `[...document.querySelectorAll('#watch .panel select')].map((one) => one.value)`);
   assert.equal(new Set(shown).size, shown.length, 'one agent is there twice');
   await browser.point('#watch .controls button:nth-of-type(3)');  // a step
-  assert.equal(await browser.text('#watch .controls .slider output'), '2');
+  await browser.until(`document.querySelector('#watch .controls .slider output').textContent === '2'`);
   const sums = await browser.see(`[...document.querySelectorAll('#watch .bars')].map((bars) =>
     [...bars.querySelectorAll('.bar')].reduce((sum, bar) => sum + parseFloat(bar.style.width), 0))`);
   for (const sum of sums) assert.ok(Math.abs(sum - 100) < 0.1, `beliefs of ${sum} %`);
@@ -180,7 +242,11 @@ async function explore(browser) {
 }
 
 async function change(browser) {
-  await browser.point('#tab-change');
+  // Scenes of the digits that are replaced while a person draws.
+  const scenes = () => browser.see(
+      `window.saccadePage.agents.map((agent) => agent.scene({digit_order: true}).canvas.join())`);
+  const own = await scenes();
+  await openTab(browser, 'change');
   await browser.checkFits();
   if (!await browser.see(`Boolean(document.querySelector('#change .pad'))`)) return;
   const scene = () => browser.see(
@@ -205,8 +271,18 @@ async function change(browser) {
     const [, rows, cols] = await part('agent.facts.canvas');
     return [(left + width / 2) / cols, (top + height / 2) / rows];
   };
+  const inBox = () => browser.see(`(() => {
+    const {agent, box: [left, top, width, height]} = window.saccadePage.change;
+    const {canvas, cols} = agent;
+    return Array.from({length: width * height}, (_, i) =>
+      canvas[(top + Math.floor(i / width)) * cols + left + i % width]);
+  })()`);
+  const placed = await inBox();
   await browser.point('#change .scene', ...await share(), [0.02, 0.02]);
   assert.deepEqual((await part('box')).slice(0, 2), [0, 0]);
+  const dragged = await inBox(), sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
+  const changed = sum(placed.map((pixel, i) => Math.abs(pixel - dragged[i]))) / sum(placed);
+  assert.ok(changed < 0.3, `${changed} of a digit that is dragged changes`);
   if (await part('agent.facts.points')) {
     await browser.point('#change .scene', 0.9, 0.9);
     const [x, y] = await part('episode.gaze(window.saccadePage.change.t).places[0]');
@@ -214,6 +290,7 @@ async function change(browser) {
   }
   assert.ok((await beliefs()).includes('%'));
   await browser.picture('change');
+  assert.deepEqual(await scenes(), own, 'the digits of the agents are others');
 }
 
 const browser = new Browser(program, profile, screenshots);
@@ -230,6 +307,7 @@ try {
     await playByKeys(browser);
     await watch(browser);
     await change(browser);
+    await playOn(browser);
     browser.picture = pictures;
   }
   browser.checkQuiet(address);

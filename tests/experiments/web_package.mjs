@@ -46,9 +46,37 @@ try {
   assert.throws(() => agent.play({temperature: 0}), /^Error: temperature: 0; allowed: 0.0001 to 10000$/);
   assert.deepEqual(places({seed: 1}), own, 'an error or another request changed the agent');
 
+  // A digit of which scenes are made is replaced, and comes back.
+  const shown = () => agent.scene({digit_order: true}).canvas;
+  const {pixels, label} = agent.digit(0), before = shown();
+  assert.equal(agent.scene({digit_order: true}).labels[0], label);
+  agent.setDigit(0, new Uint8Array(pixels.length), (label + 1) % 10);
+  assert.equal(agent.scene({digit_order: true}).labels[0], (label + 1) % 10);
+  assert.notDeepEqual(shown(), before);
+  for (const size of [0, pixels.length - 1, pixels.length + 1])
+    assert.throws(() => agent.setDigit(0, new Uint8Array(size), label), /^Error: a digit of \d+ bytes; allowed: \d+, /);
+  assert.throws(() => agent.setDigit(0, pixels, 10), /^Error: class 10 of digit 0; allowed: 0 to 9$/);
+  assert.throws(() => agent.setDigit(250, pixels, 0), /^Error: digit 250; allowed: 0 to 249$/);
+  agent.setDigit(0, pixels, label);
+  assert.deepEqual(shown(), before);
+
   // Another instance of the module, and what is no agent.
   const module = await Module.load(readFileSync(join(folder, 'saccade.wasm')));
   const other = await Saccade.load(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length), {module});
+  assert.deepEqual(other.look(canvas, 0.2, -0.5), glimpse);
+
+  // An agent that is freed gives its memory to the next; those beside it stay.
+  const size_of = () => module.wasm.memory.buffer.byteLength;
+  const sizes = [];
+  for (let i = 0; i < 20; ++i) {
+    const brief = await Saccade.load(bytes, {module});
+    assert.deepEqual(brief.look(canvas, 0.2, -0.5), glimpse);
+    brief.free();
+    sizes.push(size_of());
+    for (const use of [() => brief.play(), () => brief.canvas, () => brief.free()])
+      assert.throws(use, /^Error: agent \d+ was freed or never loaded$/);
+  }
+  assert.equal(sizes.at(-1), sizes[1]);
   assert.deepEqual(other.look(canvas, 0.2, -0.5), glimpse);
   await assert.rejects(Saccade.load(new Uint8Array(100)), /not an agent of `saccade export --web`/);
   await assert.rejects(Saccade.load(bytes.subarray(0, 1000)), /the agent's file is cut off/);

@@ -25,7 +25,12 @@ std::vector<std::unique_ptr<Player>>& players() {
   return all;
 }
 
-Player& player_at(int agent) { return *players().at(agent); }
+Player& player_at(int agent) {
+  const auto all = static_cast<int>(players().size());
+  if (agent < 0 || agent >= all || !players()[agent])
+    throw InputError(fmt::format("agent {} was freed or never loaded", agent));
+  return *players()[agent];
+}
 
 const char* returned(const Json& json) {
   static std::string text;
@@ -78,6 +83,7 @@ Json facts_of(const Player& player) {
        look.zoom.is_point() ? Json() : Json{{"from", look.zoom.from}, {"to", look.zoom.to}}},
       {"gazes", look.looks},
       {"points", look.looks && look.num_candidates == 0 && !look.frame},
+      {"smooth", look.smooth},
       {"spreads", look.spreads()},
       {"expects", look.expects},
       // How widely it looks about; null for kinds that have no such number.
@@ -134,6 +140,12 @@ int SACCADE_EXPORT(saccade_load)(const char* about, const char* weights, std::si
   return static_cast<int>(players().size()) - 1;
 }
 
+/// Frees an agent. Its number is not used again.
+void SACCADE_EXPORT(saccade_unload)(int agent) {
+  player_at(agent);
+  players()[agent].reset();
+}
+
 /// {"canvas": [channels, rows, cols], "looks": T, "names": of the classes, ...}
 const char* SACCADE_EXPORT(saccade_facts)(int agent) {
   return returned(facts_of(player_at(agent)));
@@ -155,10 +167,16 @@ const char* SACCADE_EXPORT(saccade_scene)(int agent, const char* request) {
 /// The canvas (channels, rows, cols) of bytes, to be read or written.
 std::uint8_t* SACCADE_EXPORT(saccade_canvas)(int agent) { return player_at(agent).canvas().data(); }
 
-/// Gives digit `index`, of which scenes are made, this class, and returns its image (rows, cols,
-/// channels) of bytes, to be written.
-std::uint8_t* SACCADE_EXPORT(saccade_digit)(int agent, int index, int label) {
-  return player_at(agent).replace_digit(index, label).data();
+/// The image (rows, cols, channels) of digit `index`, of which scenes are made: bytes, to be read
+/// or written.
+std::uint8_t* SACCADE_EXPORT(saccade_digit)(int agent, int index) {
+  return player_at(agent).digit(index).data();
+}
+
+/// The class of that digit.
+int SACCADE_EXPORT(saccade_label)(int agent, int index) { return player_at(agent).label(index); }
+void SACCADE_EXPORT(saccade_set_label)(int agent, int index, int label) {
+  player_at(agent).set_label(index, label);
 }
 
 /// What the retina sees at a location: (scale, channel, row, col), in [0, 1].
@@ -168,7 +186,8 @@ const float* SACCADE_EXPORT(saccade_look)(int agent, const float* location) {
 
 /// Plays an episode: `request` is {"player": "own" or "random", "samples", "seed", "std",
 /// "temperature"}; the first looks go to `given` places. Returns {name: {"shape", "at", "type"}} of
-/// the arrays of Player::play, which are valid until the next episode of this agent.
+/// the arrays of Player::play, which are valid until the next episode of this agent, "spread", and
+/// of an answer that is a sequence "answer", as text.
 const char* SACCADE_EXPORT(saccade_play)(int agent, const char* request, const float* places,
                                          int given) {
   const Json json = parsed(request);
@@ -192,6 +211,7 @@ const char* SACCADE_EXPORT(saccade_play)(int agent, const char* request, const f
         },
         array.values);
   all["spread"] = player.spread();
+  if (!player.task().model.answer().classifies) all["answer"] = player.spoken_answer();
   return returned(all);
 }
 }

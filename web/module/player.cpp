@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 
 #include "attention/policy.h"
 #include "base/error.h"
@@ -21,11 +23,11 @@ Config checked(const Config& config) {
   return config;
 }
 
-// The rows of `tensor` (T, 1, width) as an array (T, width).
-NpzArray rows_of(const char* name, const Tensor<3>& tensor) {
-  NpzArray array = float_array(name, {tensor.shape()[0], tensor.shape()[2]});
-  std::ranges::copy(flat(tensor), std::get<std::vector<float>>(array.values).begin());
-  return array;
+// Whether it learns the places of looks that go to one place each.
+bool learns_points(const Task& task) {
+  const LookTraits& look = task.model.look();
+  return look.looks && look.num_candidates == 0 && !look.frame &&
+         find_glimpse_kind(task.config.agent.glimpse.kind).learning != GlimpseKind::Learning::none;
 }
 
 std::vector<float>& floats(NpzArray& array) { return std::get<std::vector<float>>(array.values); }
@@ -60,7 +62,8 @@ Player::Player(const Config& config, std::shared_ptr<Digits> digits, const Check
       canvas_(task_.model.canvas().pixels()),
       eye_(on_canvas()),
       rollout_(task_.model, on_canvas()),
-      glimpse_(eye_->glimpse_size()) {
+      glimpse_(eye_->glimpse_size()),
+      slopes_(glimpse_.size() * eye_->location_size()) {
   weights.restore_averaged(weights_, task_.model.layout());
 }
 
@@ -98,25 +101,69 @@ const SceneFacts& Player::show(std::uint64_t number, std::uint64_t seed, const S
   return facts_;
 }
 
-std::span<std::uint8_t> Player::replace_digit(int index, int label) {
+void Player::check_digit(int index) const {
+  if (index < 0 || index >= digits_->test.size())
+    throw InputError(fmt::format("digit {}; allowed: 0 to {}", index, digits_->test.size() - 1));
+}
+
+std::span<std::uint8_t> Player::digit(int index) {
+  check_digit(index);
   Dataset& set = digits_->test;
-  if (index < 0 || index >= set.size() || label < 0 || label >= set.classes)
-    throw InputError(fmt::format("digit {} of class {}; there are {} digits of {} classes", index,
-                                 label, set.size(), set.classes));
-  set.labels(index) = label;
   const std::size_t pixels = set.images.size() / set.labels.size();
   return {set.images.data() + pixels * index, pixels};
 }
 
+int Player::label(int index) const {
+  check_digit(index);
+  return digits_->test.labels(index);
+}
+
+void Player::set_label(int index, int label) {
+  check_digit(index);
+  const int classes = digits_->test.classes;
+  if (label < 0 || label >= classes)
+    throw InputError(
+        fmt::format("class {} of digit {}; allowed: 0 to {}", label, index, classes - 1));
+  digits_->test.labels(index) = label;
+}
+
 std::span<const float> Player::look(const float* location) {
   const int width = eye_->location_size(), size = eye_->glimpse_size();
+  const ConstMatrix place{location, 1, width, width};
+  const Matrix glimpse{glimpse_.data(), 1, size, size};
   eye_->reset(0);
-  eye_->look({location, 1, width, width}, {glimpse_.data(), 1, size, size});
+  if (task_.model.look().smooth)
+    eye_->look_smoothly(place, glimpse, {slopes_.data(), 1, width * size, width * size});
+  else
+    eye_->look(place, glimpse);
   return glimpse_;
 }
 
 Exploration Player::exploration() const {
   return task_.model.looking->exploration_at(1.0, flat(weights_));
+}
+
+// A decision is the mean of an action, which a relative move leads from the place before.
+void Player::add_means() {
+  const Look& look = *rollout_.look;
+  const Moves moves = task_.model.looking->moves();
+  const auto steps = static_cast<std::size_t>(rollout_.core.steps);
+  NpzArray means = float_array("means", {steps, 2});
+  NpzArray deviations = float_array("deviations", {steps, 2});
+  std::ranges::fill(floats(means), std::numeric_limits<float>::quiet_NaN());
+  const std::size_t first = task_.config.agent.glimpse.first == "learned" ? 0 : 1;
+  for (std::size_t t = first; t < steps; ++t) {
+    const int now = static_cast<int>(t);
+    const ConstMatrix from = t > 0 ? step(look.locations, now - 1).columns(0, 2) : ConstMatrix{};
+    move_forward({&floats(means)[2 * t], 1, 2, 2}, step(look.decisions, now).columns(0, 2), from,
+                 moves);
+    for (int axis = 0; axis < 2; ++axis) {
+      const float unit = !moves.relative ? 1.0F : t > 0 ? moves.max_step : moves.reach[axis];
+      floats(deviations)[2 * t + axis] = unit * look.exploration.std;
+    }
+  }
+  arrays_.push_back(std::move(means));
+  arrays_.push_back(std::move(deviations));
 }
 
 const std::vector<NpzArray>& Player::play(const PlayOptions& options) {
@@ -148,8 +195,7 @@ const std::vector<NpzArray>& Player::play(const PlayOptions& options) {
   played.record(rollout_, 0, 0);
   arrays_ = played.take();
   for (NpzArray& array : arrays_) array.shape.erase(array.shape.begin());  // there is one scene
-  if (model.look().looks && model.look().num_candidates == 0 && !model.look().frame)
-    arrays_.push_back(rows_of("means", rollout_.look->decisions));
+  if (learns_points(task_) && !options.random) add_means();
   if (model.answer().classifies || model.answer().stops) {
     arrays_.push_back(float_array("sureness", {static_cast<std::size_t>(model.num_glimpses())}));
     for (int t = 0; t < model.num_glimpses(); ++t)
@@ -157,6 +203,15 @@ const std::vector<NpzArray>& Player::play(const PlayOptions& options) {
   }
   add_gazes(arrays_, rollout_);
   return arrays_;
+}
+
+std::string Player::spoken_answer() const {
+  std::vector<int> symbols;
+  for (const NpzArray& array : arrays_)
+    if (array.name == "answers")
+      std::ranges::copy_if(std::get<std::vector<int>>(array.values), std::back_inserter(symbols),
+                           [](int symbol) { return symbol >= 0; });
+  return task_.spoken(symbols);
 }
 
 }  // namespace saccade

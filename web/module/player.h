@@ -40,31 +40,42 @@ class Player {
   /// n of the digits; otherwise a random one. Throws InputError as SceneMaker does.
   const SceneFacts& show(std::uint64_t number, std::uint64_t seed, const SceneConfig& scene,
                          bool digit_order);
-  /// Gives a digit this class, and returns its image (rows, cols, channels) to be written. Throws
-  /// InputError for another digit or class than there are.
-  std::span<std::uint8_t> replace_digit(int index, int label);
+  /// The image (rows, cols, channels) of a digit of which scenes are made; may be written. Throws
+  /// InputError for another digit than there are.
+  std::span<std::uint8_t> digit(int index);
+  /// Its class. Throws InputError for another digit or class than there are.
+  int label(int index) const;
+  void set_label(int index, int label);
   /// The canvas (channels, rows, cols) that is looked at; may be written.
   std::vector<std::uint8_t>& canvas() { return canvas_; }
 
-  /// What the retina sees at a location (L): (D), pixels in [0, 1]. Valid until the next call.
+  /// What the retina sees at a location (L), between pixels if the agent's own looks do: (D),
+  /// pixels in [0, 1]. Valid until the next call.
   std::span<const float> look(const float* location);
 
   /// An episode on the canvas. The arrays are those of AttentionWeights without the dimension of
   /// scenes, with everything kept, and
-  ///   means (T, A)      points: where each look was meant to go, before the spread; A = L
+  ///   means (T, 2)      points that are learned: the place where the agent meant to look, before
+  ///                     the spread; NaN before the first look that it learns to place
+  ///   deviations (T, 2) beside them: the standard deviations of a sampled place, by x and by y
   ///   sureness (T)      what is compared with a threshold to stop after each look; of one class,
   ///                     and of sequences of an agent that stops by itself
   ///   gaze_places (T, K, 2), gaze_weights (T, K)  where each look went, with weights that sum to 1
   ///   gaze_size (T, 2)  half its width and half its height
   ///   exposure (T)      visibility of a place with weight w: min(1, w exposure)
   const std::vector<NpzArray>& play(const PlayOptions& options);
-  /// The standard deviation of a sampled look in the last episode, in half canvases.
+  /// The answer in the last episode as text, as scenes have theirs.
+  std::string spoken_answer() const;
+  /// The standard deviation of a sampled look in the last episode, in half canvases; of
+  /// relative moves, in steps.
   float spread() const { return rollout_.look->exploration.std; }
   /// How widely the agent looks about at the end of its training.
   Exploration exploration() const;
 
  private:
   std::unique_ptr<Environment> on_canvas() const;
+  void check_digit(int index) const;
+  void add_means();
 
   const std::shared_ptr<Digits> digits_;
   const Task task_;
@@ -73,7 +84,7 @@ class Player {
   std::unique_ptr<Environment> eye_;
   Rollout rollout_;
   SceneFacts facts_;
-  std::vector<float> glimpse_;
+  std::vector<float> glimpse_, slopes_;
   std::vector<NpzArray> arrays_;
 };
 

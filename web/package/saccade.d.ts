@@ -28,7 +28,7 @@ export interface About {
   class_names: string[];
   /** Of the digits of which scenes are made: (count, rows, cols, channels). */
   shape: [number, number, number, number];
-  /** The command that trained it, and its test error as a share. */
+  /** The command that trained it, and its test error as a share, if that is of these digits. */
   command?: string;
   error?: number;
 }
@@ -48,11 +48,16 @@ export interface Facts {
   gazes: boolean;
   /** Whether each look goes to one place that may be given. */
   points: boolean;
+  /** Whether its retina reads between pixels; otherwise squares begin at the nearest pixel edge. */
+  smooth: boolean;
   /** Whether a look covers many places at once. */
   spreads: boolean;
   /** Whether it reads a mean over places. */
   expects: boolean;
-  /** The standard deviation of a sampled look, in half canvases; null: its looks have none. */
+  /**
+   * The standard deviation of a sampled look, in half canvases or, of relative moves, in steps; null:
+   * its looks have none.
+   */
   std: number | null;
   /** The temperature of its weights over places; null: it has none. */
   temperature: number | null;
@@ -109,9 +114,11 @@ export interface Episode {
   answers: Numbers;
   /** (looks, classes) after each look; of an agent that answers with one class. */
   probabilities: Numbers;
-  /** The standard deviation of a sampled look, in half canvases. */
+  /** The standard deviation of a sampled look, in half canvases; of relative moves, in steps. */
   spread: number;
-  [name: string]: Numbers | number;
+  /** The answer as text, where it is a sequence. */
+  answer?: string;
+  [name: string]: Numbers | number | string | undefined;
 }
 
 /** A trained agent and the scene before it. */
@@ -129,7 +136,9 @@ export class Agent {
 
   /** Shows it a scene made of the digits in its file. */
   scene(request?: SceneRequest): Scene;
-  /** Replaces a digit of which scenes are made by an image (rows, cols, channels) and its class. */
+  /** A digit of which scenes are made: its image (rows, cols, channels) and its class. */
+  digit(index: number): {pixels: Uint8Array; label: number};
+  /** Replaces it. */
   setDigit(index: number, pixels: Uint8Array, label: number): void;
   /**
    * What the retina sees at (x, y) in [-1, 1] of a canvas, which the agent then has before it, or, with
@@ -141,4 +150,6 @@ export class Agent {
   side(s: number, zoom?: number): number;
   /** Plays an episode on its canvas. The first looks go to `places`: [x, y] or [x, y, zoom]. */
   play(request?: PlayRequest, places?: number[][]): Episode;
+  /** Gives its memory back to the module. Any later call fails. */
+  free(): void;
 }

@@ -132,8 +132,7 @@ export class Change {
   }
 
   // The drawn digit, (rows, cols) bytes, averaged from the pad.
-  digit() {
-    const [, rows, cols] = this.agent.about.shape;
+  digit(rows, cols) {
     const small = new OffscreenCanvas(cols, rows);
     const pen = small.getContext('2d');
     pen.imageSmoothingQuality = 'high';
@@ -174,18 +173,30 @@ export class Change {
     this.refresh();
   }
 
+  // The scene with this digit where its seed places it. The other parts of the page make scenes of
+  // the same agent's digits, so the one that it replaces comes back.
+  sceneOf(pixels) {
+    const {agent} = this;
+    const replaced = agent.digit(kOwn);
+    agent.setDigit(kOwn, pixels, 0);
+    try {
+      return agent.scene({number: kOwn, seed: this.seed, digit_order: true,
+        settings: agent.facts.has_clutter ? this.clutter : {}});
+    } finally {
+      agent.setDigit(kOwn, replaced.pixels, replaced.label);
+    }
+  }
+
   // The scene with the digit where its seed places it, or where it was dragged to.
   scene() {
     const {agent} = this;
-    const digit = this.digit();
-    const request = {number: kOwn, seed: this.seed, digit_order: true,
-      settings: agent.facts.has_clutter ? this.clutter : {}};
-    agent.setDigit(kOwn, this.corner ? new Uint8Array(digit.length) : digit, 0);
-    const {canvas, boxes} = agent.scene(request);
+    const [, rows, cols] = agent.about.shape;
+    const {canvas, boxes} = this.sceneOf(
+        this.corner ? new Uint8Array(rows * cols) : this.digit(rows, cols));
     const [x, y, width, height] = boxes[0];
     this.box = [...this.corner ?? [x, y], width, height];
     if (this.corner)
-      digit.forEach((ink, i) => {
+      this.digit(height, width).forEach((ink, i) => {
         const at = (this.box[1] + Math.floor(i / width)) * agent.cols + this.box[0] + i % width;
         canvas[at] = Math.min(255, canvas[at] + ink);
       });

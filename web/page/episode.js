@@ -10,7 +10,6 @@ export class Episode {
     this.agent = agent;
     this.arrays = arrays;
     this.looks = agent.facts.looks;
-    this.spread = arrays.spread;  // the standard deviation of a sampled look, in half canvases
   }
 
   /** Where look t went: {places: [[x, y, weight], ...], size: [half width, half height]}. */
@@ -27,10 +26,14 @@ export class Episode {
   /** The location of look t, of an agent that looks at one place at a time: [x, y] or [x, y, zoom]. */
   location(t) { return Array.from(row(this.arrays.locations, t)); }
 
-  /** Where look t was meant to go, of an agent that looks at points; null for others. */
+  /**
+   * Where the agent meant look t to go, with the standard deviations of its choice in training:
+   * [x, y, by x, by y]; null for others than learned points.
+   */
   mean(t) {
-    const {means} = this.arrays;
-    return means && t < this.looks ? row(means, t) : null;
+    const {means, deviations} = this.arrays;
+    if (!means || t >= this.looks || Number.isNaN(row(means, t)[0])) return null;
+    return [...row(means, t), ...row(deviations, t)];
   }
 
   /** The probability of each class after look t; null for an agent that spells. */
@@ -56,7 +59,6 @@ export class Episode {
     const {names} = this.agent.facts;
     const beliefs = this.beliefs(looks - 1);
     if (beliefs) return names[beliefs.indexOf(Math.max(...beliefs))];
-    const symbols = Array.from(this.arrays.answers.data).filter((symbol) => symbol >= 0);
-    return symbols.map((symbol) => names[symbol]).join('') || 'nothing';
+    return this.arrays.answer || 'nothing';
   }
 }

@@ -18,8 +18,9 @@ async function loadAgents() {
 function describe(agents) {
   document.getElementById('about').append(...agents.flatMap(({about, facts}) => [
     make('dt', {}, about.name),
-    make('dd', {}, `${facts.kind}, ${facts.looks} looks; scenes of ${about.digits} digits` + (about.error === undefined ? '' :
-        `; ${(100 * about.error).toFixed(1)} % of the test scenes wrong`),
+    make('dd', {}, `${facts.kind}, ${facts.looks} looks; scenes of ${about.digits} digits` +
+        (about.error === undefined ? '' :
+          `; ${(100 * about.error).toFixed(1)} % of the test scenes wrong`),
     about.command ? make('pre', {}, about.command.trim()) : '')]));
 }
 

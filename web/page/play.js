@@ -119,6 +119,7 @@ export class Play {
   }
 
   press(event) {
+    if (this.state !== 'looking') return;
     const moves = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
     const move = moves[event.key];
     if (move) {
@@ -139,7 +140,8 @@ export class Play {
     if (left === 0) return this.say('No look is left: what is it?');
     this.cross = place;
     this.places.push([...place, this.zoom]);
-    this.glimpses.push(this.agent.look(null, ...this.places.at(-1)));
+    // The other parts of the page show the agent scenes of their own.
+    this.glimpses.push(this.agent.look(this.facts.canvas, ...this.places.at(-1)));
     this.retina.show(this.glimpses.at(-1), this.zoom);
     this.draw();
     this.say(left === 1 ? 'That was your last look: what is it?' :

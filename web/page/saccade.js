@@ -197,9 +197,24 @@ export class Agent {
     new Uint8Array(this.module.wasm.memory.buffer, at, pixels.length).set(pixels);
   }
 
-  /** Replaces a digit of which scenes are made by an image (rows, cols, channels) and its class. */
+  /** A digit of which scenes are made: {pixels, label}, its image (rows, cols, channels) and class. */
+  digit(index) {
+    const [, rows, cols, channels] = this.about.shape;
+    return {
+      pixels: this.module.numbers(Uint8Array, this.module.call('digit', this.number, index),
+          rows * cols * channels),
+      label: this.module.call('label', this.number, index),
+    };
+  }
+
+  /** Replaces it. */
   setDigit(index, pixels, label) {
-    const at = this.module.call('digit', this.number, index, label);
+    const [, rows, cols, channels] = this.about.shape;
+    if (pixels.length !== rows * cols * channels)
+      throw new Error(`a digit of ${pixels.length} bytes; allowed: ${rows * cols * channels}, ` +
+          `(rows, cols, channels) = (${rows}, ${cols}, ${channels})`);
+    this.module.call('set_label', this.number, index, label);
+    const at = this.module.call('digit', this.number, index);
     new Uint8Array(this.module.wasm.memory.buffer, at, pixels.length).set(pixels);
   }
 
@@ -226,21 +241,26 @@ export class Agent {
   /**
    * Plays an episode on the canvas: {player: 'own' or 'random', samples, seed, std, temperature};
    * the first looks go to `places`, [[x, y], ...]. Returns arrays by name, of Player::play (web/module/player.h), each
-   * {shape, data}, and the number `spread`.
+   * {shape, data}, the number `spread` and, where the answer is a sequence, its text `answer`.
    */
   play(request = {}, places = []) {
     const width = this.facts.location_size;
     const numbers = places.flatMap((place) =>
       Array.from({length: width}, (_, i) => place[i] ?? 1));
-    const {spread, ...arrays} = this.module.withBytes([asBytes(numbers)], (at) =>
+    const {spread, answer, ...arrays} = this.module.withBytes([asBytes(numbers)], (at) =>
       this.request('play', request, at, places.length));
-    const episode = {spread};
+    const episode = {spread, ...answer === undefined ? {} : {answer}};
     for (const [name, {shape, at, type}] of Object.entries(arrays)) {
       const size = shape.reduce((product, side) => product * side, 1);
       episode[name] = {shape, data: this.module.numbers(
           type === 'float32' ? Float32Array : Int32Array, at, size)};
     }
     return episode;
+  }
+
+  /** Gives its memory back to the module. Any later call fails. */
+  free() {
+    this.module.call('unload', this.number);
   }
 
   request(name, request, ...parameters) {

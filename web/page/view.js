@@ -4,7 +4,7 @@ import {make} from 'saccade/parts';
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 // (channels, rows, cols) of bytes as an image.
-export function imageOf(pixels, channels, rows, cols) {
+function imageOf(pixels, channels, rows, cols) {
   const image = new ImageData(cols, rows);
   const plane = rows * cols;
   for (let i = 0; i < plane; ++i) {
@@ -20,10 +20,11 @@ function pictureOf(pixels, channels, rows, cols) {
   return picture;
 }
 
-// Where a square begins: at the nearest pixel edge (Retina::first_edge), or, with a zoom, between pixels.
-const firstEdge = (location, pixels, side, zooms) => {
-  const edge = (location + 1) / 2 * pixels - side / 2;
-  return zooms ? edge : Math.floor(edge + 0.5);
+// Where a square begins: at the nearest pixel edge, as Retina::first_edge finds it from a location in
+// 32 bits, or between pixels.
+const firstEdge = (location, pixels, side, smooth) => {
+  const edge = 0.5 * (Math.fround(location) + 1) * pixels - 0.5 * side;
+  return smooth ? edge : Math.floor(edge + 0.5 + pixels * 2 ** -23);
 };
 
 export class SceneView {
@@ -68,9 +69,9 @@ export class SceneView {
 
   /** The square that scale s of a glimpse at a location covers: left, top, width, height. */
   square([x, y, zoom], s) {
-    const {rows, cols, facts} = this.agent;
-    const side = this.agent.side(s, zoom), zooms = facts.zoom !== null;
-    return [firstEdge(x, cols, side, zooms), firstEdge(y, rows, side, zooms), side, side]
+    const {rows, cols, facts: {smooth}} = this.agent;
+    const side = this.agent.side(s, zoom);
+    return [firstEdge(x, cols, side, smooth), firstEdge(y, rows, side, smooth), side, side]
         .map((pixels) => this.scale * pixels);
   }
 
@@ -139,14 +140,14 @@ export class SceneView {
   }
 
   /** Where an agent would look next: its mean with a circle of one and of two deviations. */
-  next([x, y], spread) {
+  next([x, y, byX, byY]) {
     this.pen.strokeStyle = colour('--next');
     this.pen.lineWidth = 2;
     this.pen.setLineDash([8, 6]);
-    for (const radius of [spread, 2 * spread]) {
+    for (const times of [1, 2]) {
       this.pen.beginPath();
-      this.pen.ellipse(this.x(x), this.y(y), radius * this.element.width / 2,
-          radius * this.element.height / 2, 0, 0, 2 * Math.PI);
+      this.pen.ellipse(this.x(x), this.y(y), times * byX * this.element.width / 2,
+          times * byY * this.element.height / 2, 0, 0, 2 * Math.PI);
       this.pen.stroke();
     }
     this.pen.setLineDash([]);

@@ -48,7 +48,7 @@ class Panel {
     for (let i = agent.facts.spreads ? Math.max(0, last) : 0; i <= last; ++i)
       view.look(episode, i, '--agent');
     const next = last + 1 < agent.facts.looks ? episode.mean(last + 1) : null;
-    if (next) view.next(next, episode.spread);
+    if (next) view.next(next);
     this.bars?.update(episode.beliefs(last));
     this.sentence.textContent = this.said(last, threshold);
     view.element.setAttribute('aria-label', `${agent.about.name}: ${this.sentence.textContent}`);
