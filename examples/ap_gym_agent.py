@@ -1,6 +1,6 @@
 """A trained agent of the preset circle_square in ap_gym's own environment, CircleSquare-v0.
 
-pip install saccade ap-gym pillow aiohttp
+pip install . ap-gym pillow aiohttp
 saccade run circle_square --out circle_square
 python examples/ap_gym_agent.py circle_square [--episodes 2000] [--seed 0]
 """

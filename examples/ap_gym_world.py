@@ -1,6 +1,6 @@
 """Trains an agent by REINFORCE in ap_gym's own environment, CircleSquare-v0, and tests it there.
 
-pip install saccade ap-gym pillow aiohttp
+pip install . ap-gym pillow aiohttp
 python examples/ap_gym_world.py ap_gym_world [--episodes 100_000] [--seed 0]
 """
 

@@ -1,6 +1,6 @@
 """A plain loop over many environments: random locations, and the rate of glimpses.
 
-pip install saccade
+pip install .
 python examples/environment_loop.py [--data mnist]
 """
 

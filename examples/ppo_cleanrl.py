@@ -1,6 +1,6 @@
 """PPO in one file learns where to look and what to answer, on discrete actions.
 
-    pip install saccade torch
+    pip install . torch
     python examples/ppo_cleanrl.py
 
 Follows ppo.py of CleanRL (Huang et al. 2022, MIT licence, copyright 2019 CleanRL developers), with

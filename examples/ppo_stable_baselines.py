@@ -1,6 +1,6 @@
 """PPO from Stable-Baselines3 learns to look at a digit and to classify it.
 
-    pip install saccade stable-baselines3
+    pip install . stable-baselines3
     python examples/ppo_stable_baselines.py
 
 Two glimpses of synthetic 28x28 digits: the first at the centre, the second where the policy

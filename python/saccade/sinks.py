@@ -41,7 +41,7 @@ class Sink(Protocol):
 
 class WandB:
     """Weights & Biases: a run for each training, with its rows over `episodes`, and the test figures
-    in the run's summary. Needs wandb (`pip install 'saccade[wandb]'`).
+    in the run's summary. Needs wandb (`pip install '.[wandb]'` in a clone).
 
     init: arguments of wandb.init, such as project ("saccade" by default), entity, name (the run
         folder), tags, and mode="offline". `id=..., resume="allow"` continues the run of an earlier
@@ -81,7 +81,7 @@ class _WandBLog:
 class MLflow:
     """MLflow: a run for each training, with the settings as parameters, the rows as metrics over the
     episodes, and the test figures as metrics of the last one. Needs mlflow
-    (`pip install 'saccade[mlflow]'`).
+    (`pip install '.[mlflow]'` in a clone).
 
     experiment: the name of the experiment, which is made if there is none.
     tracking_uri: the server, folder or database; by default that of mlflow.
