@@ -53,7 +53,7 @@ Command run_command() {
                threads_option(&request.threads),
                {"--jobs", &request.jobs,
                 "Runs of a study that train at once and share the threads (default: one a "
-                "thread)",
+                "thread, as memory allows)",
                 StudyRequest::kJobs},
                quiet_option(&request.quiet),
                strict_option(&request.strict),
