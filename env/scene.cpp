@@ -194,8 +194,12 @@ void SceneMaker::set_answer(SceneFacts& facts) const {
 }
 
 int digit_at(std::uint64_t position, int size, DigitOrder order, std::uint64_t seed) {
-  const auto pass = static_cast<std::uint32_t>(position / size);
-  const auto place = static_cast<int>(position % size);
+  // The scenes of environments are seed * 2^32 + n, and 2^32 and a size have common factors: each
+  // 2^32 positions begin elsewhere (multiplicative hashing, Knuth 1973, section 6.4).
+  const std::uint64_t begin = (position >> 32) * 0x9E3779B97F4A7C15 >> 32;
+  const std::uint64_t from_there = begin + (position & 0xFFFFFFFF);
+  const auto pass = static_cast<std::uint32_t>(from_there / size);
+  const auto place = static_cast<int>(from_there % size);
   if (order == DigitOrder::fixed) return place;
   return RandomPermutation(size, seed, Purpose::digit_order, pass)(place);
 }

@@ -28,6 +28,7 @@ enum class DigitOrder {
 int draw_digit_count(const SceneConfig& config, RandomStream& stream);
 
 /// Returns the digit at a position of the endless sequence of passes over a set of `size` digits.
+/// Each 2^32 positions begin anywhere in it, so that the environments of all seeds show all digits.
 int digit_at(std::uint64_t position, int size, DigitOrder order, std::uint64_t seed);
 
 /// Makes scenes by the rule of deepmind/mnist-cluttered: from black, distractors first - each a

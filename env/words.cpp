@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/error.h"
+#include "env/scene.h"
 
 namespace saccade {
 namespace {
@@ -112,11 +113,8 @@ void WordsEnvironment::begin(std::uint64_t first_scene) {
 }
 
 int WordsEnvironment::pick_number(std::uint64_t scene) const {
-  const auto pass = static_cast<std::uint32_t>(scene / size_);
-  auto place = static_cast<int>(scene % size_);
-  if (split_ == Split::train)
-    place = RandomPermutation(size_, seed_, Purpose::digit_order, pass)(place);
-  return parting_(first_ + place);
+  const DigitOrder order = split_ == Split::train ? DigitOrder::shuffled : DigitOrder::fixed;
+  return parting_(first_ + digit_at(scene, size_, order, seed_));
 }
 
 SceneFacts WordsEnvironment::describe(int number) const {

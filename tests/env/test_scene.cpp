@@ -32,6 +32,19 @@ void naive_add(Canvas& canvas, const SceneConfig& config, const Dataset& digits,
             digits.images(index, row, col, c);
 }
 
+TEST_CASE("environments of any seeds show all digits of a set, in order or not") {
+  for (const DigitOrder order : {DigitOrder::fixed, DigitOrder::shuffled})
+    for (const int size : {64, 10'000, 12'345}) {
+      std::vector<int> shown(size);
+      for (std::uint64_t seed = 0; seed < 20U * size; ++seed)
+        ++shown[digit_at(seed << 32, size, order, 7)];
+      CHECK(std::ranges::count(shown, 0) == 0);
+      CHECK(std::ranges::max(shown) < 60);
+    }
+  for (int place = 0; place < 100; ++place)
+    CHECK(digit_at(place, 30, DigitOrder::fixed, 7) == place % 30);
+}
+
 // The scene with only its digits: those due in file order, at the returned boxes.
 Canvas naive_digits(const SceneConfig& config, const Dataset& digits, std::uint64_t number,
                     const SceneFacts& facts) {

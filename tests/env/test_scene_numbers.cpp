@@ -116,7 +116,9 @@ TEST_CASE("distortions have their own random streams") {
     RandomStream stream(kSeed, Purpose::augmentation, static_cast<std::uint32_t>(n >> 32),
                         static_cast<std::uint32_t>(n));
     Augmentation(augmentation)
-        .apply(digit, {&digits.images(n % 7, 0, 0, 0), digit.size()}, 1, stream, scratch);
+        .apply(digit,
+               {&digits.images(digit_at(n, 7, DigitOrder::fixed, kSeed), 0, 0, 0), digit.size()}, 1,
+               stream, scratch);
     const Scene scene = draw(maker, n);
     const Box& box = scene.facts.boxes[0];
     for (int i = 0; i < kSide * kSide; ++i)
