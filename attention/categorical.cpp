@@ -64,7 +64,8 @@ int draw(const float* p, int n, RandomStream& stream) {
 }
 
 int quantile(const float* p, int n, float u, float spread) {
-  const auto weight = [&](int k) { return std::pow(p[k], 1.0F / spread); };
+  const float largest = *std::max_element(p, p + n);
+  const auto weight = [&](int k) { return std::pow(p[k] / largest, 1.0F / spread); };
   float total = 0.0F;
   for (int k = 0; k < n; ++k) total += weight(k);
   float below = 0.0F;

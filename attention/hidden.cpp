@@ -177,7 +177,10 @@ Settings describe(HiddenConfig& config, const Needs& read_once) {
       {"attention.hidden.score", &attend.score, score_kinds(), "Score of a state against the query",
        attends},
       {"attention.hidden.score_hidden", &attend.score_hidden, kLayerWidth,
-       "Width of the score's hidden layer", when(&config.kind, Names{"attend", "self"})},
+       "Width of the hidden layer of the score, or of what predicts the centre",
+       when(&config.kind, Names{"attend", "self"}) &&
+           (selfs || when(&attend.score, score_kinds(), score_has_hidden) ||
+            when(&attend.position, Names{"predicted"}))},
       {"attention.hidden.area", &attend.area, attention_areas(),
        "States within reach: all, or those near a centre", attends},
       {"attention.hidden.position", &attend.position, attention_positions(),

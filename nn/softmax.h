@@ -20,4 +20,12 @@ inline Normalizer softmax(float* p, const float* z, int n, float temperature = 1
   return {largest, sum};
 }
 
+/// - log p[label] of p (n) = softmax(z): finite even where p[label] underflows.
+inline float cross_entropy(const float* z, int n, int label) {
+  const float largest = *std::max_element(z, z + n);
+  float sum = 0.0F;
+  for (int k = 0; k < n; ++k) sum += std::exp(z[k] - largest);
+  return std::log(sum) - (z[label] - largest);
+}
+
 }  // namespace saccade

@@ -71,7 +71,7 @@ MatrixView<T> one_row(MatrixView<T> m, int r) {
 template <std::size_t N>
 Matrix matrix(Tensor<N>& tensor) {
   const int cols = static_cast<int>(tensor.shape()[N - 1]);
-  const int rows = cols == 0 ? 0 : static_cast<int>(tensor.size()) / cols;
+  const int rows = cols == 0 ? 0 : static_cast<int>(tensor.size() / tensor.shape()[N - 1]);
   return {tensor.data(), rows, cols, cols};
 }
 template <std::size_t N>

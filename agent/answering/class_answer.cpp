@@ -49,7 +49,7 @@ class ClassAnswer final : public Answer {
     if (!parts.stop_rule) return;
     stop_.emplace(*parts.stop_rule, steps, batch);
     sureness_ = zeros<2>(steps, batch);
-    if (parts.stop_rule->kind().sampled) earned_ = zeros<2>(steps, batch);
+    if (parts.stop_rule->kind().sampled) stop_rewards_ = zeros<2>(steps, batch);
   }
 
   void begin() override {}
@@ -100,7 +100,7 @@ class ClassAnswer final : public Answer {
 
   StopCredit stop_credit() const override {
     if (!stops_) return {};
-    return {.chances = stop_->chances(), .reach = stop_->reach(), .earned = matrix(earned_)};
+    return {.chances = stop_->chances(), .reach = stop_->reach(), .rewards = matrix(stop_rewards_)};
   }
 
   // Cross-entropy of the step that answers (of an expected stop, the expectation over these) plus,
@@ -191,9 +191,9 @@ class ClassAnswer final : public Answer {
 
   // What it earns to stop after look t: nothing beyond what is earned look by look.
   void judge_stops() {
-    for (int t = 0; earned_.size() > 0 && t < core_.steps; ++t)
+    for (int t = 0; stop_rewards_.size() > 0 && t < core_.steps; ++t)
       for (int b = 0; b < core_.episodes(); ++b)
-        earned_(t, b) = parts_.reward.by_step ? 0.0F : worth_of(t, b);
+        stop_rewards_(t, b) = parts_.reward.by_step ? 0.0F : worth_of(t, b);
   }
 
   // The weight of the cross-entropy after look t.
@@ -241,7 +241,7 @@ class ClassAnswer final : public Answer {
   std::optional<StopPass> stop_;
   bool stops_ = false;          // these episodes may stop early
   Tensor<2> sureness_;          // (T, B): of the answer after each look, as the stop reads it
-  Tensor<2> earned_;            // (T, B): of a sampled stop, what it earns to stop after a look
+  Tensor<2> stop_rewards_;      // (T, B): of a sampled stop, what it earns to stop after a look
   int first_ = 0;               // first classified step
   std::vector<int> labels_;     // (B)
   std::vector<int> classes_;    // (B): most probable class after the last step

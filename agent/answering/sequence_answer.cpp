@@ -30,7 +30,7 @@ class SequenceAnswer final : public Answer {
       : parts_(parts),
         environment_(environment),
         core_(core),
-        said_(parts.decoder, environment, core.steps, /*versions=*/1),
+        decoded_(parts.decoder, environment, core.steps, /*versions=*/1),
         lengths_(core.episodes()),
         lengths_read_(core.episodes()),
         weights_(core.episodes(), parts.classifier_weight),
@@ -43,7 +43,7 @@ class SequenceAnswer final : public Answer {
     stop_.emplace(*parts.stop_rule, core.steps, core.episodes());
     sureness_ = right_ = nothing_ = zeros<2>(core.steps, core.episodes());
     if (!parts.expects_stops()) return;
-    said_each_.emplace(parts.decoder, environment, core.steps, /*versions=*/core.steps);
+    decoded_each_.emplace(parts.decoder, environment, core.steps, /*versions=*/core.steps);
     losses_ = nothing_;
     lengths_each_.resize(core.rows());
     weights_.resize(core.rows());
@@ -60,7 +60,7 @@ class SequenceAnswer final : public Answer {
     const bool every_step = now.request.classify_every_step;
     forced_ = sampling == SamplingMode::training;
     stops_ = stop_ && stop_->acts_in(sampling);
-    if (forced_ && said_each_) return expect_stops(now);
+    if (forced_ && decoded_each_) return expect_stops(now);
     const bool by_step = parts_.reward.by_step && (forced_ || every_step);
     const bool by_confidence = stops_ && !parts_.stop_rule->kind().learned();
     if (by_step || by_confidence || (stops_ && every_step)) try_each(now.parameters);
@@ -73,8 +73,8 @@ class SequenceAnswer final : public Answer {
     stops_ = forced_ = false;
     for (int b = 0; b < core_.episodes(); ++b) lengths_read_[b] = std::min(t + 1, lengths_[b]);
     if (!parts_.decoder.may_read(lengths_read_)) return probabilities.fill(0.0F);
-    said_.decode(core_.states(), lengths_read_, /*forced=*/false, parameters);
-    take(said_, [](int b) { return b; });
+    decoded_.decode(core_.states(), lengths_read_, /*forced=*/false, parameters);
+    take(decoded_, [](int b) { return b; });
   }
 
   int stopped_at(int b) const override { return stops_ ? stop_->stopped_at(b) : core_.steps; }
@@ -97,19 +97,19 @@ class SequenceAnswer final : public Answer {
     if (!stops_) return {};
     return {.chances = stop_->chances(),
             .reach = stop_->reach(),
-            .earned = matrix(parts_.reward.by_step ? nothing_ : worth_)};
+            .rewards = matrix(parts_.reward.by_step ? nothing_ : worth_)};
   }
 
   // Cross-entropy, summed over the symbols; of an expected stop, its expectation.
   AnswerLoss backward(std::span<float> gradient, const Credit& credit,
                       std::span<const float> parameters) override {
     const int batch = core_.episodes();
-    for (int row = 0; said_each_ && row < core_.rows(); ++row)
+    for (int row = 0; decoded_each_ && row < core_.rows(); ++row)
       weights_[row] = parts_.classifier_weight * stop_->share(row / batch, row % batch);
-    Spelling& said = said_each_ ? *said_each_ : said_;
+    Spelling& decoded = decoded_each_ ? *decoded_each_ : decoded_;
     AnswerLoss loss;
-    loss.classifier = said.backward(gradient, matrix(core_.dstate), weights_, credit.scale,
-                                    core_.states(), parameters);
+    loss.classifier = decoded.backward(gradient, matrix(core_.dstate), weights_, credit.scale,
+                                       core_.states(), parameters);
     if (!stops_) return loss;
     const StopLoss stop =
         stop_->backward(gradient, matrix(core_.dstate), credit, matrix(losses_), core_.states(),
@@ -121,10 +121,10 @@ class SequenceAnswer final : public Answer {
 
   void logits_backward(std::span<float> gradient, ConstMatrix dlogits,
                        std::span<const float> parameters) override {
-    said_.logits_backward(gradient, matrix(core_.dstate), dlogits, core_.states(), parameters);
+    decoded_.logits_backward(gradient, matrix(core_.dstate), dlogits, core_.states(), parameters);
   }
 
-  ConstMatrix logits(int s) const override { return saccade::step(said_.memory().logits, s); }
+  ConstMatrix logits(int s) const override { return saccade::step(decoded_.memory().logits, s); }
   int chosen(int s, int b) const override {
     const std::span<const int> symbols = predictions(b);
     const int length = static_cast<int>(symbols.size());
@@ -143,12 +143,12 @@ class SequenceAnswer final : public Answer {
   float error(int b) const override { return 1.0F - rewards[b]; }
 
   StateWeights state_weights() const override {
-    const std::optional<AttendMemory>& attend = said_.memory().attend;
+    const std::optional<AttendMemory>& attend = decoded_.memory().attend;
     return {attend ? &attend->weights : nullptr, 1};
   }
 
  private:
-  int symbols() const { return said_.memory().symbols(); }
+  int symbols() const { return decoded_.memory().symbols(); }
 
   // Says what it would answer after each look, for the rewards of looks, for a stop by confidence
   // and for who asks; without a stop, the answer itself is that after the last.
@@ -156,12 +156,12 @@ class SequenceAnswer final : public Answer {
     const int looks = stops_ ? core_.steps : core_.steps - 1;
     for (int t = 0; t < looks; ++t) {
       for (int b = 0; b < core_.episodes(); ++b) lengths_read_[b] = std::min(t + 1, lengths_[b]);
-      said_.decode(core_.states(), lengths_read_, forced_, parameters);
+      decoded_.decode(core_.states(), lengths_read_, forced_, parameters);
       for (int b = 0; b < core_.episodes(); ++b) {
-        worth_(t, b) = said_.worth(b, parts_.reward, parts_.own);
+        worth_(t, b) = decoded_.worth(b, parts_.reward, parts_.own);
         if (!stops_) continue;
-        sureness_(t, b) = said_.probability(b);
-        right_(t, b) = environment_.judge(b, said_.predictions(b));
+        sureness_(t, b) = decoded_.probability(b);
+        right_(t, b) = environment_.judge(b, decoded_.predictions(b));
       }
     }
   }
@@ -169,8 +169,8 @@ class SequenceAnswer final : public Answer {
   void answer_at_stop(const StepContext& now) {
     for (int b = 0; b < core_.episodes(); ++b)
       lengths_read_[b] = std::min(stopped_at(b), lengths_[b]);
-    said_.decode(core_.states(), lengths_read_, forced_, now.parameters);
-    take(said_, [](int b) { return b; });
+    decoded_.decode(core_.states(), lengths_read_, forced_, now.parameters);
+    take(decoded_, [](int b) { return b; });
     if (!forced_ && now.request.beam > 1)
       beam_search(predictions_, parts_.decoder, symbols(), now.request.beam, core_.states(),
                   lengths_read_, core_.steps, now.parameters);
@@ -185,7 +185,7 @@ class SequenceAnswer final : public Answer {
     const bool told = forced_ || by_step;
     for (int t = stops_ ? 0 : core_.steps - 1; t < core_.steps; ++t)
       for (int b = 0; b < core_.episodes(); ++b)
-        worth_(t, b) = told ? said_.worth(b, parts_.reward, parts_.own) : rewards[b];
+        worth_(t, b) = told ? decoded_.worth(b, parts_.reward, parts_.own) : rewards[b];
   }
 
   // All answers that an expected stop weighs in training, after 1 .. T looks, as rows t B + b.
@@ -193,40 +193,40 @@ class SequenceAnswer final : public Answer {
     const int batch = core_.episodes();
     for (int row = 0; row < core_.rows(); ++row)
       lengths_each_[row] = std::min(row / batch + 1, lengths_[row % batch]);
-    said_each_->decode(core_.states(), lengths_each_, forced_, now.parameters);
+    decoded_each_->decode(core_.states(), lengths_each_, forced_, now.parameters);
     for (int row = 0; row < core_.rows(); ++row) {
-      worth_(row / batch, row % batch) = said_each_->worth(row, parts_.reward, parts_.own);
-      losses_(row / batch, row % batch) = static_cast<float>(said_each_->loss(row));
+      worth_(row / batch, row % batch) = decoded_each_->worth(row, parts_.reward, parts_.own);
+      losses_(row / batch, row % batch) = static_cast<float>(decoded_each_->loss(row));
     }
     stop_->decide(core_.states(), /*sureness=*/{}, now);
-    take(*said_each_, [&](int b) { return (stop_->stopped_at(b) - 1) * batch + b; });
+    take(*decoded_each_, [&](int b) { return (stop_->stopped_at(b) - 1) * batch + b; });
     environment_.answer_sequence(predictions_, rewards);
   }
 
   // Takes row_of(b) as the answer of episode b.
   template <class RowOf>
-  void take(const Spelling& said, const RowOf& row_of) {
+  void take(const Spelling& decoded, const RowOf& row_of) {
     for (int b = 0; b < core_.episodes(); ++b) {
       const int row = row_of(b);
-      std::ranges::copy(said.predictions(row), predictions_.begin() + b * symbols());
+      std::ranges::copy(decoded.predictions(row), predictions_.begin() + b * symbols());
       for (int j = 0; j < symbols(); ++j)
         copy_rows(saccade::step(probabilities, j).row_range(b, 1),
-                  saccade::step(said.memory().probabilities, j).row_range(row, 1));
+                  saccade::step(decoded.memory().probabilities, j).row_range(row, 1));
     }
   }
 
   const SequenceParts& parts_;
   Environment& environment_;
   CoreMemory& core_;
-  Spelling said_;                      // the answers
-  std::optional<Spelling> said_each_;  // of an expected stop: those after 1 .. T looks
+  Spelling decoded_;                      // the answers
+  std::optional<Spelling> decoded_each_;  // of an expected stop: those after 1 .. T looks
   std::optional<StopPass> stop_;
   bool stops_ = false;             // these episodes may stop early
   bool forced_ = false;            // they are told the true symbols
   std::vector<int> lengths_;       // (B): states that count
   std::vector<int> lengths_read_;  // (B): states that are read
-  std::vector<int> lengths_each_;  // (T B): the same of said_each_
-  std::vector<double> weights_;    // (B), or (T B) of said_each_: of the cross-entropy
+  std::vector<int> lengths_each_;  // (T B): the same of decoded_each_
+  std::vector<double> weights_;    // (B), or (T B) of decoded_each_: of the cross-entropy
   std::vector<int> predictions_;   // (B, J)
   Tensor<2> worth_;                // (T, B): value of the prediction after each look
   Tensor<2> losses_;               // (T, B): of an expected stop, the cross-entropy, nats

@@ -5,6 +5,7 @@
 
 #include "agent/answering/answer.h"
 #include "nn/layers.h"
+#include "nn/softmax.h"
 
 namespace saccade {
 
@@ -67,10 +68,13 @@ float Spelling::worth(int row, const RewardKind& reward, const OwnValues& own) c
   return sum / static_cast<float>(count);
 }
 
+double Spelling::loss_of(int row, int j) const {
+  return cross_entropy(&memory_.logits(j, row, 0), decoder_.num_symbols(), true_symbol(row, j));
+}
+
 double Spelling::loss(int row) const {
   double sum = 0.0;
-  for (int j = 0; j < facts(row).num_symbols; ++j)
-    sum -= std::log(memory_.probabilities(j, row, true_symbol(row, j)));
+  for (int j = 0; j < facts(row).num_symbols; ++j) sum += loss_of(row, j);
   return sum;
 }
 
@@ -85,7 +89,7 @@ double Spelling::backward(std::span<float> gradient, Matrix dstates,
       const float factor = static_cast<float>(weights[r]) * scale;
       const float* p = &memory_.probabilities(j, r, 0);
       float* dlogits = &dlogits_(j, r, 0);
-      loss -= weights[r] * std::log(p[true_symbol(r, j)]);
+      loss += weights[r] * loss_of(r, j);
       for (int c = 0; c < decoder_.num_symbols(); ++c) dlogits[c] = factor * p[c];
       dlogits[true_symbol(r, j)] -= factor;
     }

@@ -58,6 +58,7 @@ class Spelling {
   int true_symbol(int row, int j) const {
     return j < facts(row).num_symbols ? facts(row).symbols[j] : end_mark();
   }
+  double loss_of(int row, int j) const;  // - log p of the true symbol j
   ConstMatrix each_version(ConstMatrix states);
   void decoder_backward(std::span<float> gradient, Matrix dstates, ConstMatrix states,
                         std::span<const float> parameters);

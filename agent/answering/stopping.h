@@ -58,7 +58,7 @@ struct StopCredit {
   ConstMatrix chances;  // c_t: of ending after look t, if the episode came so far: 0 or 1 if it was
                         // drawn, else lambda_t; 1 after the last look
   ConstMatrix reach;    // prod_{j < t} (1 - c_j): of coming to look t
-  ConstMatrix earned;   // sampled: what it earns to stop after look t, beyond what the look earned
+  ConstMatrix rewards;  // sampled: what it earns to stop after look t, beyond what the look earned
 };
 
 /// The losses of stopping, summed over episodes.

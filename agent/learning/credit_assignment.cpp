@@ -89,7 +89,7 @@ void CreditAssignment::estimate_stops(const Advantage& advantage) {
       const float going_on = advantages(t + 1, b);
       const float estimate = advantage.traces ? baselines(t + 1, b) : returns(t + 1, b) - going_on;
       const bool stopped = stop_.chances(t, b) == 1.0F;
-      stops(t, b) = reach(t, b) * (stopped ? stop_.earned(t, b) - estimate : going_on);
+      stops(t, b) = reach(t, b) * (stopped ? stop_.rewards(t, b) - estimate : going_on);
     }
 }
 

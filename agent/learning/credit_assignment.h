@@ -28,6 +28,7 @@ class CreditAssignment {
   void estimate(const Advantage& advantage, int rollouts, std::span<const double> average_returns);
 
   /// After observe: the probability that episode b came to look t.
+  ConstMatrix reach() const { return stop_.reach; }  // no data: 1
   float reach(int t, int b) const {
     return stop_.chances.data == nullptr ? 1.0F : stop_.reach(t, b);
   }

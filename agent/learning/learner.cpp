@@ -103,6 +103,7 @@ LossSums Lane::run(std::span<float> gradient, std::span<const float> parameters,
   const StageScope scope(Stage::backward_elementwise);
   const Credit credit{.advantages = matrix(credit_.advantages),
                       .stops = matrix(credit_.stops),
+                      .reach = credit_.reach(),
                       .weight = static_cast<float>(reinforce.weight),
                       .entropy = static_cast<float>(reinforce.entropy),
                       .scale = 1.0F / static_cast<float>(batch_size)};

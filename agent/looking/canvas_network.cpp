@@ -77,15 +77,16 @@ struct CnnMemory final : public CanvasMemory {
       : conv1(first),
         conv2(second),
         image(zeros<2>(episodes, first.input_size())),
+        dimage(image),
         y1(zeros<2>(episodes, first.output_size())),
         dy1(y1),
         y2(zeros<2>(episodes, second.output_size())),
         dy2(y2) {}
 
   Convolution conv1, conv2;
-  Tensor<2> image;    // (B, rows cols channels)
-  Tensor<2> y1, dy1;  // (B, rows cols channels) after the first layer,
-  Tensor<2> y2, dy2;  //   and after the second
+  Tensor<2> image, dimage;  // (B, rows cols channels)
+  Tensor<2> y1, dy1;        // (B, rows cols channels) after the first layer,
+  Tensor<2> y2, dy2;        //   and after the second
 };
 
 class Cnn final : public CanvasNetwork {
@@ -136,12 +137,12 @@ class Cnn final : public CanvasNetwork {
     m.conv1.backward(d(conv1_weight_), d(conv1_bias_), matrix(m.dy1), matrix(m.image));
   }
 
-  // The image is no longer needed, so its memory takes the gradient.
   void input_backward(Matrix dcanvases, CanvasMemory& memory,
                       std::span<const float> parameters) const override {
     auto& m = static_cast<CnnMemory&>(memory);
-    m.conv1.input_backward(matrix(m.image), matrix(m.dy1), layout_.view(parameters, conv1_weight_));
-    put_channels_first(dcanvases, matrix(m.image), conv1_.channels);
+    const Matrix dimage = matrix(m.dimage);
+    m.conv1.input_backward(dimage, matrix(m.dy1), layout_.view(parameters, conv1_weight_));
+    put_channels_first(dcanvases, dimage, conv1_.channels);
   }
 
   Work work() const override {

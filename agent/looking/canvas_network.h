@@ -47,8 +47,7 @@ class CanvasNetwork {
                         ConstMatrix feature, ConstMatrix canvases,
                         std::span<const float> parameters) const = 0;
 
-  /// After backward: overwrites the gradient of the canvases (B, channels rows cols). May destroy
-  /// what forward stored.
+  /// After backward: overwrites the gradient of the canvases (B, channels rows cols).
   virtual void input_backward(Matrix dcanvases, CanvasMemory& memory,
                               std::span<const float> parameters) const = 0;
 

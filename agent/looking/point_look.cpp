@@ -95,14 +95,16 @@ class PointLook final : public LookBase {
 
   LookLoss loss_backward(std::span<float> gradient, const Credit& credit,
                          std::span<const float> parameters) override {
-    const double choices = static_cast<double>(steps() - parts_.first_learned) * episodes();
     LookLoss loss;
-    if (choices == 0.0 || exploration.std == 0.0F) return loss;
+    if (parts_.first_learned == steps() || exploration.std == 0.0F) return loss;
+    double bonus = 0.0;
+    for (int t = parts_.first_learned; t < steps(); ++t)
+      for (int b = 0; b < episodes(); ++b) bonus += credit.entropy_at(t, b);
 
     double dlog_std = 0.0;
     if (parts_.estimator.by_score) score_backward(loss, dlog_std, credit);
-    loss.reinforce -= credit.entropy * entropy(0, 0) * choices;
-    dlog_std -= 2.0 * credit.entropy * choices * credit.scale;
+    loss.reinforce -= entropy(0, 0) * bonus;
+    dlog_std -= 2.0 * bonus * credit.scale;
 
     if (parts_.log_std >= 0)
       *layout_.view(gradient, parts_.log_std).data = static_cast<float>(dlog_std);

@@ -55,16 +55,20 @@ int Model::first_decision() const {
   return answer().samples_stops ? std::min(look().first_action, 1) : look().first_action;
 }
 
+bool Model::learns_baseline() const {
+  return first_decision() < num_glimpses() &&
+         find_advantage(config_.reinforce.advantage).reads_baseline;
+}
+
 int Model::state_size() const {
   return look().recurrent ? config_.model.hidden_size : look().feature_size;
 }
 
 Work Model::work() const {
   const int steps = num_glimpses();
-  const bool reads_baseline = find_advantage(config_.reinforce.advantage).reads_baseline;
   const int judged = steps - std::max(first_decision(), 1);  // the first has no state to read
   Work total = looking->work() + core->work(steps) + answering->work();
-  if (reads_baseline && first_decision() < steps) total = total + baseline->work() * judged;
+  if (learns_baseline()) total = total + baseline->work() * judged;
   if (gate) total = total + gate->work(steps);
   return total;
 }

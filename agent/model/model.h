@@ -41,6 +41,8 @@ class Model {
   /// The first step with a decision that REINFORCE learns: a location or an action, or before which
   /// it learns not to stop. T if there is none.
   int first_decision() const;
+  /// Whether a critic is trained, for advantages that read it.
+  bool learns_baseline() const;
 
   /// Multiply-adds of a training episode.
   Work work() const;

@@ -66,10 +66,21 @@ struct Conditions {
   Condition samples_stops() const {
     return stop([](const StopKind& kind) { return kind.sampled; });
   }
-  // REINFORCE of looks, of when to stop, or of actions.
-  Condition reinforce() const {
-    return glimpse([](const GlimpseKind& kind) { return kind.learning == Learning::reinforce; }) ||
-           actions() || samples_stops();
+  Condition learned_by_reinforce() const {
+    return glimpse([](const GlimpseKind& kind) { return kind.learning == Learning::reinforce; });
+  }
+  // Looks whose gradient is not by the path alone.
+  Condition scored() const {
+    return glimpse([](const GlimpseKind& kind) { return !kind.has_path; }) ||
+           when(&agent.reinforce.estimator, location_estimators(),
+                [](const std::string& name) { return find_location_estimator(name).by_score; });
+  }
+  // REINFORCE of looks, of when to stop, or of actions; or what may be used in its place.
+  Condition reinforce() const { return learned_by_reinforce() || actions() || samples_stops(); }
+  // REINFORCE of any of them; of looks or stops.
+  Needs by_score() const { return reinforce() && (scored() || actions() || samples_stops()); }
+  Needs looks_by_score() const {
+    return (learned_by_reinforce() || samples_stops()) && (scored() || samples_stops());
   }
 };
 
@@ -106,8 +117,6 @@ Settings describe_model(ModelConfig& model, const Conditions& of) {
            glimpses},
           {"model.location_hidden", &model.location_hidden, kLayerWidth,
            "Width of the `where` layer", glimpses},
-          {"model.feature_size", &model.feature_size, kLayerWidth, "Width of the glimpse feature",
-           glimpses},
           {"model.locator_hidden", &model.locator_hidden, kLayerWidth,
            "Width of the locator's hidden layer", locator && state_alone},
           {"model.context", &model.context, contexts(),
@@ -117,6 +126,9 @@ Settings describe_model(ModelConfig& model, const Conditions& of) {
           {"model.context_hidden", &model.context_hidden, kLayerWidth,
            "Width of the layer that reads the thumbnail", context}},
          recurrent);
+  append(all, {{"model.feature_size", &model.feature_size, kLayerWidth,
+                "Width of the feature of a glimpse, or of the whole canvas (mlp, cnn)",
+                glimpses || when(&model.kind, Names{"mlp", "cnn"})}});
   append(all, {{"model.canvas_hidden", &model.canvas_hidden, kLayerWidth,
                 "Width of the mlp's hidden layer", when(&model.kind, Names{"mlp"})}});
   append(all,
@@ -264,7 +276,13 @@ Settings describe_reinforce(ReinforceConfig& reinforce, const Conditions& of) {
        "Number of episodes that share a scene"},
       {"reinforce.estimator", &reinforce.estimator, location_estimators(),
        "Estimator of the gradient of sampled locations",
-       of.recurrent() && of.glimpse([](const GlimpseKind& kind) { return kind.has_path; })}};
+       of.recurrent() && of.glimpse([](const GlimpseKind& kind) { return kind.has_path; }) &&
+           of.reinforce()},
+      {"reinforce.entropy", &reinforce.entropy, kLossWeight,
+       "Weight of the bonus for the entropy of the policy of looks and stops",
+       moves_entropy && of.reinforce()},
+      {"reinforce.weight", &reinforce.weight, kLossWeight,
+       "Weight of the REINFORCE term of looks and stops", of.looks_by_score()}};
   append(
       all,
       {{"reinforce.advantage", &reinforce.advantage, advantage_estimators(),
@@ -274,9 +292,6 @@ Settings describe_reinforce(ReinforceConfig& reinforce, const Conditions& of) {
        {"reinforce.critic_hidden", &reinforce.critic_hidden, kLayerWidth,
         "Width of the critic's hidden layer", baseline && hidden},
        {"reinforce.reward", &reinforce.reward, reward_kinds(), "Reward of an answer", of.answers()},
-       {"reinforce.weight", &reinforce.weight, kLossWeight, "Weight of the REINFORCE term"},
-       {"reinforce.entropy", &reinforce.entropy, kLossWeight,
-        "Weight of the bonus for the entropy of the policy of looks and stops", moves_entropy},
        {"reinforce.baseline_weight", &reinforce.baseline_weight, kLossWeight,
         "Weight of the critic's loss", baseline},
        {"reinforce.shared_baseline", &reinforce.shared_baseline, kUnbounded,
@@ -291,9 +306,9 @@ Settings describe_reinforce(ReinforceConfig& reinforce, const Conditions& of) {
         "Weight of the bonus for the entropy of the actions", actions},
        {"reinforce.ema_decay", &reinforce.ema_decay, kDecayRate,
         "Decay of the moving average of returns", when(&reinforce.advantage, Names{"ema"})}},
-      of.reinforce());
+      of.by_score());
   append(all, describe(reinforce.own, "reinforce", &reinforce.reward),
-         of.reinforce() && Needs(of.answers()));
+         of.by_score() && Needs(of.answers()));
   return all;
 }
 
@@ -312,7 +327,7 @@ Settings describe_training(TrainingConfig& training, const Conditions& of) {
         of.recurrent() && of.locator()},
        {"training.baseline_factor", &training.baseline_factor, closed(1e-6, 1000),
         "Factor on the learning rate of the critic",
-        of.advantage(&Advantage::reads_baseline) && of.reinforce()},
+        of.advantage(&Advantage::reads_baseline) && of.by_score()},
        {"training.freeze", &training.freeze, kUnbounded,
         "Parts that keep their first weights, by the beginnings of their names"},
        {"training.classifier_weight", &training.classifier_weight, kLossWeight,

@@ -59,7 +59,7 @@ struct ReinforceConfig {
   double weight = 1.0;                // of the REINFORCE term of the looks, >= 0
   double entropy = 0.0;               // of the policy's entropy bonus, >= 0
   double baseline_weight = 1.0;       // of the baseline's regression, >= 0
-  bool shared_baseline = false;       // actions: its gradient reaches the core as well
+  bool shared_baseline = false;       // its gradient reaches the core as well
   double constant = 0.5;              // the baseline of advantage `constant`
   double ema_decay = 0.9;             // of advantage `ema`, in [0, 1)
   double trace = 1.0;                 // lambda of reward `gain` and of advantage `gae`, in [0, 1]

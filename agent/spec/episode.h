@@ -73,9 +73,15 @@ struct StepContext {
 struct Credit {
   ConstMatrix advantages;  // (T, B)
   ConstMatrix stops = {};  // (T, B): advantages of the decisions after the looks, of a sampled stop
+  ConstMatrix reach = {};  // (T, B): probabilities of coming to a look; no data: 1
   float weight = 1.0F;     // of the REINFORCE term
   float entropy = 0.0F;    // of the entropy bonus
   float scale = 1.0F;      // on gradients: 1 / batch size
+
+  /// The weight of the bonus for the entropy of look t of episode b.
+  float entropy_at(int t, int b) const {
+    return reach.data == nullptr ? entropy : entropy * reach(t, b);
+  }
 };
 
 }  // namespace saccade

@@ -42,7 +42,8 @@ std::vector<std::pair<const char*, Shape>> float_arrays(const Model& model, Kept
   if (model.look().looks && model.look().first_action < model.num_glimpses())
     arrays.push_back({"log_probabilities", {steps}});
   if (model.answer().stops) arrays.push_back({"stop_chances", {steps}});
-  if (model.baseline && !model.baseline->reads_truth()) arrays.push_back({"baselines", {steps}});
+  if (model.learns_baseline() && !model.baseline->reads_truth())
+    arrays.push_back({"baselines", {steps}});
   if (facts.canvases) {
     const std::size_t pixels = size(model.canvas().pixels());
     arrays.push_back({"canvases", facts.moves ? Shape{steps, pixels} : Shape{pixels}});

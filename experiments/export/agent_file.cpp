@@ -29,10 +29,11 @@ std::string agent_file(const nlohmann::json& about, const std::string& checkpoin
   nlohmann::json lengths = {{"about", about}, {"head", head}, {"width", width}};
   lengths["numbers"] = (checkpoint.size() - head) / width;
   lengths["digits"] = digits.size();
-  const std::string said = lengths.dump();
+  const std::string header = lengths.dump();
   std::string file = "SACCADE1";
-  for (int shift = 0; shift < 32; shift += 8) file += static_cast<char>(said.size() >> shift & 255);
-  file += said;
+  for (int shift = 0; shift < 32; shift += 8)
+    file += static_cast<char>(header.size() >> shift & 255);
+  file += header;
   file.append(checkpoint, 0, head);
   for (std::size_t place = width; place-- > 0;)
     for (std::size_t i = head + place; i < checkpoint.size(); i += width) file += checkpoint[i];

@@ -240,6 +240,8 @@ void check_weights(Followed& followed) {
     factors.data()[i] = static_cast<float>(std::sin(3.7 * static_cast<double>(i)));
   jacobian.backward(flat(followed.parameters), matrix(factors));
   const std::vector<float> gradient(jacobian.gradient().begin(), jacobian.gradient().end());
+  jacobian.backward(flat(followed.parameters), matrix(factors));  // any number of times
+  CHECK(std::ranges::equal(gradient, jacobian.gradient()));
   const auto value = [&] {
     followed.play();
     double sum = 0.0;

@@ -230,7 +230,9 @@ TEST_CASE("quantiles of a distribution over candidates, and of a narrower one") 
   CHECK(at(0.999999F, 1.0F) == 4);
   CHECK(at(0.19F, 0.5F) == 2);  // of 0.04, 0.09, 0.25
   CHECK(at(0.35F, 0.5F) == 4);
-  CHECK(at(0.05F, 0.05F) == 4);  // nearly only the most probable one
+  CHECK(at(0.05F, 0.05F) == 4);                  // nearly only the most probable one
+  const std::vector<float> even(81, 1.0F / 81);  // whose powers are below the smallest float
+  CHECK(quantile(even.data(), 81, 0.5F, 0.02F) == 40);
   const std::vector<float> bad = {0.5F, std::numeric_limits<float>::quiet_NaN()};
   CHECK(quantile(bad.data(), 2, 0.5F, 1.0F) == 1);
 }

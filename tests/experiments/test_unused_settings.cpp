@@ -47,6 +47,11 @@ TEST_CASE("a setting of other tasks, networks or ways of looking is reported") {
   const std::string kCatch =
       "scene: {kind: catch, canvas: [24, 24]}\nattention: {glimpse: {num_glimpses: 23}}";
   const std::string cases[][3] = {
+      {"reinforce: {estimator: pathwise}", "reinforce.weight", "2"},
+      {"reinforce: {estimator: pathwise}", "reinforce.advantage", "none"},
+      {kCatch + "\nreinforce: {estimator: pathwise}", "reinforce.weight", "2"},
+      {"reinforce: {estimator: pathwise}", "training.baseline_factor", "2"},
+      {"attention: {hidden: {kind: attend, score: dot}}", "attention.hidden.score_hidden", "32"},
       {kCatch, "scene.border", "2"},
       {"scene: {kind: circle_square, canvas: [28, 28]}", "scene.border", "2"},
       {"scene: {kind: digits_to_words}\nattention: {glimpse: {kind: whole}}", "scene.canvas",
@@ -71,6 +76,26 @@ TEST_CASE("a setting of other tasks, networks or ways of looking is reported") {
   CHECK(unused_in("scene: {kind: cluttered}\ndata: {augmentation: {shear: 0.1}}",
                   {"data.augmentation.distractors=false"}) == Names{});
   CHECK(unused_in("attention: {glimpse: {kind: soft_grid}}", {"evaluation.rollouts=3"}) == Names{});
+}
+
+TEST_CASE("a setting that has an effect for one reason of several is not reported") {
+  const std::string cases[][2] = {
+      {"model: {kind: mlp}", "model.feature_size=64"},
+      {"model: {kind: cnn}", "model.feature_size=64"},
+      {"attention: {hidden: {kind: self}}", "attention.hidden.score_hidden=32"},
+      {"attention: {hidden: {kind: attend, score: additive}}", "attention.hidden.score_hidden=32"},
+      {"attention: {hidden: {kind: attend, area: local, position: predicted}}",
+       "attention.hidden.score_hidden=32"},
+      {"reinforce: {estimator: both}", "reinforce.weight=2"},
+      {"reinforce: {estimator: pathwise}\nscene: {kind: catch, canvas: [24, 24]}\n"
+       "attention: {glimpse: {num_glimpses: 23}}",
+       "reinforce.advantage=none"},
+      {"reinforce: {estimator: pathwise}\nattention: {glimpse: {learn_std: true}}",
+       "reinforce.entropy=0.1"}};
+  for (const auto& [text, override] : cases) {
+    CAPTURE(text);
+    CHECK(unused_in(text, Names{override}) == Names{});
+  }
 }
 
 TEST_CASE("the reason names every setting that could give the setting an effect") {

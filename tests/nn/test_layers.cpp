@@ -11,6 +11,7 @@
 
 #include "nn/gemm.h"
 #include "nn/random.h"
+#include "nn/softmax.h"
 #include "tests/guarded_matrix.h"
 #include "tests/naive.h"
 
@@ -373,6 +374,7 @@ TEST_CASE("cross-entropy of extreme logits") {
     float loss = kNan;
     cross_entropy_forward(p.view(), {&loss, 1}, logits.view(), std::vector{extreme.label});
     CHECK(loss == doctest::Approx(extreme.loss).epsilon(1e-6));
+    CHECK(cross_entropy(logits.view().row(0), 3, extreme.label) == loss);
     CHECK(p(0, 0) + p(0, 1) + p(0, 2) == doctest::Approx(1.0));
   }
   for (int broken = 0; broken < 3; ++broken) {

@@ -155,12 +155,12 @@ class SmoothPoint(CanvasLooking, Point):
         images = self.canvas[t % len(self.canvas)].view(-1, *self.size_of_canvas())
         return self.feature(p, self.see(images, location), location)
 
-    def losses(self, p, h, advantages):
+    def losses(self, p, h, advantages, reach):
         if not self.learned:
             return 0.0, 0.0
         if not self.soft:
-            return super().losses(p, h, advantages)
-        looks = h.shape[1] * (self.steps - (0 if self.first_learned else 1))
+            return super().losses(p, h, advantages, reach)
+        looks = reach[0 if self.first_learned else 1:].sum()
         return -self.s["reinforce.entropy"] * looks * self.entropy_of_a_look(), 0.0
 
 

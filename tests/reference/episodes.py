@@ -235,7 +235,7 @@ def play(s, batch=4):
     classifier, on_actions, read_penalty = answering.losses(p, advantages)
     on_stops, stop_penalty = stop.losses(getattr(answering, "worth", None), returns, advantages,
                                          baseline)
-    on_looks, look_penalty = looking.losses(p, h[:-1], reach * advantages)
+    on_looks, look_penalty = looking.losses(p, h[:-1], advantages, reach)
     terms = [classifier, on_actions + on_looks + on_stops, regression,
              read_penalty + look_penalty + stop_penalty]
     sums = torch.stack([torch.as_tensor(term) for term in terms])

@@ -7,7 +7,7 @@ itself are in canvas_looks.py. All have
     begin(p)               before the first look
     look(p, t, h)          the feature (B, F) that the core reads at step t, from h_t (B, H)
     losses(p, h, a)        after the last: REINFORCE from the states h_0 .. h_{T-1} and the
-                           advantages a (T, B), and the penalties; sums over the episodes
+                           advantages a and reach (T, B), and the penalties; sums over the episodes
 
 and keep their decisions and locations, (T, B, ..), and `entropy`, the mean over the looks."""
 
@@ -116,7 +116,7 @@ class Looking:
     def begin(self, p):
         pass
 
-    def losses(self, p, h, advantages):
+    def losses(self, p, h, advantages, reach):
         return 0.0, 0.0
 
     def size_of_canvas(self):
@@ -256,13 +256,13 @@ class Point(Looking):
         self.count_entropy(h)
         return self.feature(p, self.glimpse[t], location)
 
-    def losses(self, p, h, advantages):
+    def losses(self, p, h, advantages, reach):
         reinforce = 0.0
         for t in range(self.first_action if self.learned else self.steps, self.steps):
             policy = Normal(self.mean(p, t, h[t].detach()), self.deviations())
             log_p = policy.log_prob(self.action[t]).sum(-1)
-            reinforce -= (self.s["reinforce.weight"] * advantages[t] * log_p
-                          + self.s["reinforce.entropy"] * policy.entropy().sum(-1)).sum()
+            reinforce -= (self.s["reinforce.weight"] * reach[t] * advantages[t] * log_p
+                          + self.s["reinforce.entropy"] * reach[t] * policy.entropy().sum(-1)).sum()
         return reinforce, 0.0
 
 
@@ -339,15 +339,15 @@ class Grid(Looking):
             return torch.einsum("bg,bgf->bf", w, self.keys)
         return self.feature(p, torch.einsum("bg,bgd->bd", w, self.candidate), location)
 
-    def losses(self, p, h, advantages):
+    def losses(self, p, h, advantages, reach):
         s, learned = self.s, range(self.first_learned, self.steps)
         if not self.soft:
             reinforce = 0.0
             for t in learned:
                 policy = Categorical(self.distribution(p, t, h[t].detach(), self.keys.detach()))
-                reinforce -= (s["reinforce.weight"] * advantages[t]
-                              * policy.log_prob(self.choice[t])
-                              + s["reinforce.entropy"] * policy.entropy()).sum()
+                reinforce -= (reach[t] * (s["reinforce.weight"] * advantages[t]
+                                          * policy.log_prob(self.choice[t])
+                                          + s["reinforce.entropy"] * policy.entropy())).sum()
             return reinforce, 0.0
         w = torch.stack(self.decisions, 1)  # (B, T, G)
         coverage = ((1.0 - w.sum(1)) ** 2).sum()

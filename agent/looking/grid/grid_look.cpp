@@ -220,11 +220,11 @@ class HardGridLook final : public GridLook {
         const float* p = &decisions(t, b, 0);
         const int choice = most_probable(&actions(t, b, 0), n);
         const float advantage = credit.weight * credit.advantages(t, b);
-        loss.reinforce -= advantage * std::log(p[choice]) + credit.entropy * entropy_forward(p, n);
+        const float bonus = credit.entropy_at(t, b);
+        loss.reinforce -= advantage * std::log(p[choice]) + bonus * entropy_forward(p, n);
         float* dlogits = &dlogits_(t, b, 0);
         log_probability_backward(dlogits, p, n, choice, temperature, -advantage * credit.scale);
-        if (credit.entropy > 0.0F)
-          entropy_backward(dlogits, p, n, temperature, -credit.entropy * credit.scale);
+        if (bonus > 0.0F) entropy_backward(dlogits, p, n, temperature, -bonus * credit.scale);
       }
     for (int t = steps() - 1; t >= first_learned_; --t) logits_backward({}, t, parameters);
     finish_addressing(gradient, {}, parameters);
