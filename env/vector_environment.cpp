@@ -49,7 +49,7 @@ VectorEnvironment::VectorEnvironment(const EnvironmentFactory& environments, int
                       .environments = {},
                       .actions = std::vector<int>(size),
                       .rewards = std::vector<float>(size),
-                      .earned = std::vector<float>(size)});
+                      .all_rewards = std::vector<float>(size)});
     lanes_.back().environments.push_back(environments(size, 1));
   }
   if (rules_.halt && acts())
@@ -108,6 +108,14 @@ void VectorEnvironment::reset(std::span<const std::int64_t> seeds,
   });
   running_ = true;
   drop_unused_scenes();
+}
+
+void VectorEnvironment::follow(const VectorEnvironment& others) {
+  SACCADE_CHECK(!running_ && others.count_ == count_);
+  for (int i = 0; i < count_; ++i) {
+    const Episode& before = others.episodes_[i];
+    episodes_[i] = {.seed = before.seed, .number = before.number, .seeded = before.seeded};
+  }
 }
 
 void VectorEnvironment::change_scenes(const EnvironmentFactory& environments, int number) {
@@ -171,9 +179,9 @@ void VectorEnvironment::step(const VectorActions& actions, const VectorObservati
 // The episodes of a lane act together, each in its own scenes.
 void VectorEnvironment::act(Lane& lane) {
   for (int s = 0; s < static_cast<int>(scenes_.size()); ++s) {
-    lane.environments[s]->act(lane.actions, lane.earned);
+    lane.environments[s]->act(lane.actions, lane.all_rewards);
     for (int b = 0; b < lane.count; ++b)
-      if (episodes_[lane.first + b].scenes == s) lane.rewards[b] = lane.earned[b];
+      if (episodes_[lane.first + b].scenes == s) lane.rewards[b] = lane.all_rewards[b];
   }
 }
 

@@ -107,6 +107,8 @@ class VectorEnvironment {
   /// The numbers of the scenes that are shown or will be, the newest last.
   const std::vector<int>& scenes() const { return scenes_; }
 
+  /// Before the first reset(): its environments go on with the seeds of others, as many of them.
+  void follow(const VectorEnvironment& others);
   /// Begins an episode in each environment where mask (N) is not 0: the first episode of seed
   /// seeds[i] if seeds[i] >= 0, else the next one of the current seed. Writes the observations of
   /// all N. Throws InputError naming the environment, before any change, if it has no seed yet.
@@ -143,7 +145,7 @@ class VectorEnvironment {
     std::vector<std::unique_ptr<Environment>> environments;  // one for each of scenes_
     std::vector<int> actions;                                // (count)
     std::vector<float> rewards;                              // (count)
-    std::vector<float> earned;                               // (count): of one of the environments
+    std::vector<float> all_rewards;                          // (count): of one of the environments
   };
   struct Episode {
     std::uint64_t seed = 0;

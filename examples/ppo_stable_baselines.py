@@ -65,10 +65,10 @@ def main() -> None:
     )
     agent.learn(STEPS)
 
-    def ltotal(observations: np.ndarray) -> np.ndarray:
+    def learned(observations: np.ndarray) -> np.ndarray:
         return agent.predict(observations, deterministic=True)[0]
 
-    print(f"PPO after {STEPS:,} steps: {mean_reward('test', ltotal):.3f}")
+    print(f"PPO after {STEPS:,} steps: {mean_reward('test', learned):.3f}")
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ std::pair<nb::dict, Array<float>> AgentTrace::backward(const GivenFloats& dlogit
       new_array<float, 4>({pixels.shape(0), pixels.shape(1), pixels.shape(2), pixels.shape(3)});
   std::vector<float> gradient(model_.layout().size());
   computed([&] {
+    const std::lock_guard lock(one_at_a_time_);
     trace_->backward(gradient, {dcanvases.data(), dcanvases.size()},
                      {dlogits.data(), dlogits.size()});
     return true;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <utility>
 
@@ -39,6 +40,7 @@ class AgentTrace {
   const Canvases canvases_;  // which the trace's environments look at
   const Model& model_;
   std::unique_ptr<TracedPlay> trace_;
+  std::mutex one_at_a_time_;  // calls of backward, which use the memory of trace_
 };
 
 }  // namespace saccade::python

@@ -110,7 +110,6 @@ void bind_agents(nb::module_& m) {
                      facts["picture_side"] = model.look().picture_side;
                      facts["glimpse_size"] = task.spec.glimpse_size;
                      facts["spells"] = model.answer().spells;
-                     facts["acts"] = model.answer().acts;
                      facts["scenes"] = task.config.evaluation.scenes;
                      facts["seed"] = task.config.evaluation.seed;
                      return facts;

@@ -1,4 +1,5 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -147,6 +148,10 @@ class Environments {
       worlds_.emplace(number, std::move(next));
       forget_worlds();
     });
+  }
+  // Before the first reset: goes on with the seeds of others, as many of them.
+  void follow(const Environments& others) {
+    others.alone([&] { environments_.follow(others.environments_); });
   }
   // The settings of the episodes that are shown or will be, the newest last.
   std::vector<std::vector<std::string>> settings() {
@@ -352,7 +357,6 @@ void bind_environments(nb::module_& m) {
       .value("next_step", Autoreset::next_step)
       .value("same_step", Autoreset::same_step)
       .value("disabled", Autoreset::disabled);
-  m.def("setting_keys", &setting_keys, "Every key of a configuration.");
   m.def("nearest_key", &nearest_key, "key"_a, "keys"_a,
         "That of the keys which `key` most likely stands for.");
   nb::class_<Environments>(m, "Environments",
@@ -382,6 +386,15 @@ void bind_environments(nb::module_& m) {
       .def("restore", &Environments::restore, "running"_a, "counters"_a, "rewards"_a, "paths"_a,
            "answers"_a, "acts"_a)
       .def("change", &Environments::change, "settings"_a)
+      .def("follow", &Environments::follow, "others"_a)
+      .def_prop_ro("unused",
+                   [](const Environments& e) {
+                     std::map<std::string, std::string> reasons;
+                     const std::shared_ptr<const World> world = e.world();
+                     for (const UnusedSetting& setting : world->config.unused)
+                       reasons[setting.key] = setting.reason;
+                     return reasons;
+                   })
       .def_prop_ro("settings", &Environments::settings)
       .def_prop_ro("items", [](const Environments& e) { return items_of(e.world()->config); })
       .def_prop_ro("num_boxes", [](const Environments& e) { return e.rules().num_boxes; })

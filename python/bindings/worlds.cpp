@@ -77,7 +77,9 @@ std::shared_ptr<const Digits> digits_of(const Pixels& images, const Labels& labe
     if (auto shared = place.lock(); shared && are_of(*shared, images, labels, class_names))
       return shared;
 
-  Digits digits{.train = set, .valid = set, .test = std::move(set)};
+  Digits digits;
+  digits.train = digits.valid = set;
+  digits.test = std::move(set);
   digits.class_names = std::move(class_names);
   auto shared = std::make_shared<const Digits>(std::move(digits));
   known.emplace_back(shared);

@@ -33,7 +33,7 @@ def as_array(
     kind or shape, and for numbers that are not finite, outside low..high or beyond `dtype`. The
     message names the argument, its value and what is allowed.
     """
-    array = _plain(name, value)
+    array = as_plain(name, value)
     wanted = np.dtype(dtype)
     kind = "i" if wanted.kind in "iu" else wanted.kind
     given = "i" if array.dtype.kind in "iu" else array.dtype.kind
@@ -54,7 +54,7 @@ def as_array(
     return taken
 
 
-def _plain(name: str, value: Any) -> np.ndarray:
+def as_plain(name: str, value: Any) -> np.ndarray:
     if hasattr(value, "detach") and hasattr(value, "cpu"):  # a PyTorch tensor on any device
         value = value.detach().cpu()
     try:
@@ -68,7 +68,8 @@ def _check_range(name: str, array: np.ndarray, low: float | None, high: float | 
         raise InputError(f"{name}: contains a number that is not finite; allowed: finite numbers")
     for bad in (low is not None and array.min() < low, high is not None and array.max() > high):
         if bad:
-            raise InputError(f"{name}: {array.min()} to {array.max()}; allowed: {low} to {high}")
+            allowed = f"at least {low}" if high is None else f"{low} to {high}"
+            raise InputError(f"{name}: {array.min()} to {array.max()}; allowed: {allowed}")
 
 
 def _fits(array: np.ndarray, taken: np.ndarray) -> bool:
@@ -86,7 +87,7 @@ def as_images(name: str, images: Any) -> np.ndarray:
     images. An array is (N, channels, rows, cols) if its second axis is 1 or 3 and its last is not.
     A copy is reported once to the logger `saccade`.
     """
-    array = _plain(name, images)
+    array = as_plain(name, images)
     if array.ndim == 3:
         array = array[..., np.newaxis]
     if array.ndim == 4 and array.shape[1] in (1, 3) and array.shape[3] not in (1, 3):
@@ -115,7 +116,7 @@ def as_labels(
 ) -> np.ndarray:
     """The classes of `count` images as int64: integers from 0, below the number of `class_names` if
     these are given, or strings from `class_names`."""
-    array = _plain(name, labels)
+    array = as_plain(name, labels)
     if class_names and array.dtype.kind in "UO" and all(isinstance(x, str) for x in array.flat):
         numbers = {text: k for k, text in enumerate(class_names)}
         unknown = [text for text in array.flat if text not in numbers]
@@ -128,7 +129,7 @@ def as_labels(
 
 def text_of(name: str, labels: Any) -> list[str] | None:
     """The distinct labels, sorted, if they are strings; else None."""
-    array = _plain(name, labels)
+    array = as_plain(name, labels)
     if array.size == 0 or array.dtype.kind not in "UO":
         return None
     return sorted(set(array.flat)) if all(isinstance(x, str) for x in array.flat) else None

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import _plain, as_images, as_labels, text_of
+from ._arrays import as_images, as_labels, as_plain, text_of
 from ._saccade import InputError
 
 Labelled = tuple[np.ndarray, "np.ndarray | None", "list[str]"]
@@ -50,7 +50,7 @@ def kind_of(images: Any) -> Any:
     """How a recorded call shows an argument: an array, or the name of another type."""
     if images is None:
         return None
-    return _plain("images", images) if _is_array(images) else _Named(type(images).__name__)
+    return as_plain("images", images) if _is_array(images) else _Named(type(images).__name__)
 
 
 def type_of(value: Any) -> str | None:
@@ -92,8 +92,8 @@ def _collected(name: str, images: Any) -> tuple[np.ndarray, Any]:
     for item in _items(images):
         pair = isinstance(item, (tuple, list)) and len(item) == 2
         picture, label = item if pair else (item, None)
-        pixels = _plain(name, picture)
-        classes = None if label is None else _plain(f"labels of {name}", label)
+        pixels = as_plain(name, picture)
+        classes = None if label is None else as_plain(f"labels of {name}", label)
         batch = classes.ndim == 1 if classes is not None else pixels.ndim == 4
         pictures.append(pixels if batch else pixels[np.newaxis])
         if classes is not None:

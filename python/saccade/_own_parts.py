@@ -96,6 +96,8 @@ class OwnParts:
 
     def jobs(self, jobs: int) -> int:
         """The number of runs that may use them at once, of those asked for; 0: the default."""
+        if jobs != 0:
+            jobs = as_integer("jobs", jobs, 1, 1024)
         if not self._sequential:
             return jobs
         if jobs > 1:

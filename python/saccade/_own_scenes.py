@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import _plain, as_array
+from ._arrays import as_array, as_plain
 from ._labelled import _names
 from ._saccade import InputError
 from .scenes import Scenes, _boxes
@@ -75,7 +75,7 @@ class Blocks:
                 "boxes or None)"
             )
         canvases, labels, boxes = (*made, None)[:3]
-        pixels = _plain("canvases", canvases)
+        pixels = as_plain("canvases", canvases)
         if pixels.dtype != np.uint8:
             raise InputError(f"canvases: an array of {pixels.dtype}; allowed: uint8")
         if pixels.ndim == 3:

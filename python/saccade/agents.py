@@ -9,13 +9,13 @@ import pathlib
 import tempfile
 import types
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from . import _saccade
-from ._arguments import MAX_SCENES, as_flag, as_integer, as_path, as_seed
-from ._arrays import FloatArray, as_array
+from ._arguments import MAX_SCENES, as_choice, as_flag, as_integer, as_path, as_seed
+from ._arrays import FloatArray, as_array, as_plain
 from ._html import table
 from ._labelled import labelled
 from ._own_parts import OwnParts, own_or_number
@@ -267,15 +267,19 @@ class Agent:
         beam: the beam size of a decoder.
         canvases: whether to return the canvases of the scenes; not with images.
         """
+        as_choice("readout", readout, get_args(SamplingMode))
         seed = self._seed(seed)
         sample = as_integer("sample", sample, 0, 2**31 - 1)
         beam = as_integer("beam", beam, 1, 100)
+        if beam > 1 and not self._facts["spells"]:
+            raise InputError(f"beam: {beam}, but this agent has no decoder; allowed: 1")
         canvases = as_flag("canvases", canvases)
         own_scenes, count = own_or_number(scenes, episodes, self._facts["scenes"], images)
         own = OwnParts(own_scenes, valid_scenes, test_scenes, world, images=images)
         if images is None:
             if labels is not None:
                 raise InputError("labels: given without images")
+            as_choice("split", split, ("train", "valid", "test"))
             with own.used("the rollout was stopped"):
                 played = self._agent.play_scenes(
                     count,
@@ -313,6 +317,7 @@ class Agent:
         there."""
         if (images is None) == (size is None):
             raise InputError("start: needs either images or size")
+        as_choice("readout", readout, get_args(SamplingMode))
         if images is not None:
             pixels = self._canvases(images)
             return State(len(pixels), images=pixels, readout=readout, seed=self._seed(seed))
@@ -329,8 +334,8 @@ class Agent:
 
         locations: (N, 2) in [-1, 1], with a zoom (N, 3); by default the agent's own choice. Only
             for agents that look at points.
-        glimpses: (N, ...), numbers in [0, 1]; of a world of your own any numbers. A state without
-            images needs locations and glimpses.
+        glimpses: (N, scales, channels, patch, patch) or (N, D), numbers in [0, 1]; of a world of your
+            own (N, ...), any numbers. A state without images needs locations and glimpses.
 
         Each look is taken once. A state is nothing but its history: when it is stepped by another
         agent, or after weights were changed, the looks before are taken again.
@@ -372,19 +377,21 @@ class Agent:
 
     def _handed(self, glimpses: Any, count: int) -> np.ndarray:
         """(N, D)."""
-        seen = np.asarray(glimpses).reshape(len(glimpses), -1)
+        seen = as_plain("glimpses", glimpses)
         low, high = (0.0, 1.0) if self._facts["pictures"] else (None, None)
+        if seen.ndim > 2 and (low is None or seen.shape[1:] == self._picture_shape):
+            seen = seen.reshape(len(seen), -1)
         shape = (count, self._facts["glimpse_size"])
-        seen = as_array("glimpses", seen, np.float32, shape, low=low, high=high)
-        return np.array(seen, order="C")
+        return np.array(as_array("glimpses", seen, np.float32, shape, low=low, high=high), order="C")
 
     def saliency(
-        self, images: Any = None, *, scenes: int = 8, step: int | None = None
+        self, images: Any = None, *, scenes: int | None = None, step: int | None = None
     ) -> dict[str, np.ndarray]:
         """Gradient saliency: the sequential Jacobian (Graves 2012) of O logits with respect to the
         input.
 
-        images: as in `rollout`; by default `scenes` test scenes.
+        images: as in `rollout`; by default test scenes.
+        scenes: their number, by default 8; not with images.
         step: the answer after this glimpse, or this symbol, counted from 1; by default the last
             answer, or every symbol.
 
@@ -392,8 +399,11 @@ class Agent:
         agent takes single glimpses, feature_jacobian (N, O, T, F), logits (N, O), and chosen (N,
         O), the class of each logit.
         """
+        step = None if step is None else as_integer("step", step, 1, 1000)
         if images is None:
-            arrays = self._agent.saliency_of_scenes(_scenes(scenes), step)
+            arrays = self._agent.saliency_of_scenes(_scenes(8 if scenes is None else scenes), step)
+        elif scenes is not None:
+            raise InputError("scenes: has no effect with images")
         else:
             arrays = self._agent.saliency_of_canvases(self._canvases(images), step)
         rows, cols, channels = self.canvas
@@ -427,7 +437,11 @@ class Agent:
         samples: samples of the policy's noise.
         rollouts: episodes per scene.
         """
-        figures: dict[str, Any] = self._agent.gradients(scenes, samples, rollouts)
+        figures: dict[str, Any] = self._agent.gradients(
+            as_integer("scenes", scenes, 1, 4096),
+            as_integer("samples", samples, 3, 100_000),
+            as_integer("rollouts", rollouts, 2, 256),
+        )
         return figures
 
     def _seed(self, seed: int | None) -> int:
@@ -444,7 +458,8 @@ class Agent:
         pixels, classes, _ = labelled(images, labels, self.class_names)
         if self._facts["spells"]:
             classes = None
-        return np.ascontiguousarray(pixels.transpose(0, 3, 1, 2)), classes
+        # A copy: what was given may change while states and recordings still look at it.
+        return np.array(pixels.transpose(0, 3, 1, 2), order="C"), classes
 
     def _locations(self, locations: Any, size: int) -> np.ndarray:
         shape = (size, self._facts["location_size"])
@@ -453,9 +468,12 @@ class Agent:
 
     def _pictures(self, glimpses: np.ndarray) -> np.ndarray:
         """(..., scales, channels, patch, patch) of (..., D)."""
+        return glimpses.reshape(*glimpses.shape[:-1], *self._picture_shape)
+
+    @property
+    def _picture_shape(self) -> tuple[int, int, int, int]:
         side = self._facts["picture_side"]
-        shape = (self._facts["pictures"], self.canvas[2], side, side)
-        return glimpses.reshape(*glimpses.shape[:-1], *shape)
+        return (self._facts["pictures"], self.canvas[2], side, side)
 
     def _rollout(self, arrays: dict[str, np.ndarray], *, known: bool) -> Rollout:
         if "glimpses" in arrays:

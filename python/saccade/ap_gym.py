@@ -30,7 +30,7 @@ class ActiveGlimpseVectorEnv(ap_gym.ActiveClassificationVectorEnv):  # type: ign
     Observation: a dictionary of `glimpse` (N, patch, patch, scales * channels), `glimpse_pos`
     (N, 2), the location of the glimpse (with `zoom` (N, 3), as the action), and `time_step` (N),
     from -1 at the first glimpse to 1 at the end. The base reward is minus the price of glimpses. Arguments are those of
-    GlimpseVectorEnv, without `flat` and `halt`.
+    GlimpseVectorEnv, without `flat`, `halt`, `actions` and `places`.
     """
 
     metadata = GlimpseVectorEnv.metadata
@@ -39,7 +39,7 @@ class ActiveGlimpseVectorEnv(ap_gym.ActiveClassificationVectorEnv):  # type: ign
     def __init__(
         self, num_envs: int = 1, family: str = "Cluttered60", *, threads: int = 0, **arguments: Any
     ) -> None:
-        for name in ("flat", "halt"):
+        for name in ("flat", "halt", "actions", "places"):
             if name in arguments:
                 raise InputError(
                     f"{name}: {arguments[name]!r}; not supported by ap_gym's interface"

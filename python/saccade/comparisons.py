@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _saccade
-from ._arguments import as_integer, as_number
+from ._arguments import as_flag, as_integer, as_number
 from ._extras import extra
 from ._html import table
 from ._own_parts import OwnParts
@@ -117,7 +117,7 @@ def compare(
             paths,
             _keys(tuned_by),
             there,
-            force,
+            as_flag("force", force),
             command,
             error,
             looks,

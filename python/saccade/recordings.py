@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import _saccade
-from ._arguments import as_integer, as_number, as_seed
+from ._arguments import as_flag, as_integer, as_number, as_seed
 from ._own_parts import OwnParts, own_or_number
 from ._saccade import InputError
 from .agents import Agent, load
@@ -59,6 +59,8 @@ def record(
     players = [one if isinstance(one, Agent) else load(one, threads=workers) for one in given]
     if names is None:
         names = [pathlib.Path(agent.path).name for agent in players]
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"names: {names!r}; allowed: texts, one for each agent")
     if len(names) != len(players):
         raise InputError(f"names: {len(names)} for {len(players)} agents")
     if labels is not None and images is None:
@@ -109,7 +111,7 @@ class Recording:
                 self._scenes,
                 self._seed,
                 self._fps,
-                force,
+                as_flag("force", force),
                 self._stop,
                 self._threads,
                 self._own.overrides(),

@@ -47,8 +47,12 @@ class GlimpseVecEnv(VecEnv):
         )
 
     def reset(self) -> Any:
-        """The first observations, with the seeds of seed() if it was called."""
-        observation, _ = self.envs.reset(seed=self._seeds)
+        """The first observations, with the seeds of seed() and the settings of set_options() if they
+        were called."""
+        options = self._options[0]
+        if any(each != options for each in self._options):
+            raise InputError("set_options: others for each environment; allowed: the same for all")
+        observation, _ = self.envs.reset(seed=self._seeds, options=options)
         self.reset_infos = [{} for _ in range(self.num_envs)]
         self._reset_seeds()
         self._reset_options()

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from ._arrays import _plain, as_array, as_images, as_labels
+from ._arrays import as_array, as_images, as_labels, as_plain
 from ._labelled import _names, labelled
 from ._saccade import InputError
 
@@ -154,7 +154,7 @@ def from_generator(
 
 def _boxes(boxes: Any, count: int) -> np.ndarray:
     """(N, 4) or (N, K, 4) as int64 (N, K, 4)."""
-    array = _plain("boxes", boxes)
+    array = as_plain("boxes", boxes)
     if array.ndim == 2:
         array = array[:, np.newaxis]
     return as_array("boxes", array, np.int64, (count, None, 4), low=0, high=2**30)
@@ -170,10 +170,10 @@ def _stacked(items: Iterator[Any], class_names: list[str]) -> Made:
             raise InputError(
                 f"a scene: {type(item).__name__}; allowed: (image, label) or (image, label, boxes)"
             )
-        canvases.append(as_images("image", _plain("image", item[0])[np.newaxis])[0])
-        labels.append(_plain("label", item[1]))
+        canvases.append(as_images("image", as_plain("image", item[0])[np.newaxis])[0])
+        labels.append(as_plain("label", item[1]))
         if len(item) == 3 and item[2] is not None:
-            boxes.append(_plain("boxes", item[2]))
+            boxes.append(as_plain("boxes", item[2]))
     for what, arrays in (("images", canvases), ("boxes", boxes)):
         if len({array.shape for array in arrays}) > 1:
             shapes = ", ".join(sorted({str(array.shape) for array in arrays})[:4])

@@ -52,7 +52,7 @@ class Played:
             return self._steps.look()
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(eq=False)
 class State:
     """The state of N episodes that an agent steps through. A `copy()` can continue differently; it
     costs nothing. Copies share the memory of the episodes, about 15 MB for 100 of `cluttered60`:
@@ -74,7 +74,7 @@ class State:
         return {**self.__dict__, "_played": None}
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Look:
     """One glimpse of N episodes.
 

@@ -8,6 +8,7 @@ glimpse changes smoothly with the location and a network learns where to look by
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -141,9 +142,10 @@ class Agent(torch.nn.Module):
     """A trained agent: images to the logits of its answers.
 
     Its parameters have the names of `saccade.Agent.parameters` and are its memory: what an optimiser
-    changes, `agent` has, so that `agent.save` and `agent.rollout` follow. Gradients reach the
-    weights and the images, as far as `saccade.Trace` says: where a hard agent looks is held
-    constant. On the processor, in float32.
+    changes, `agent` has, so that `agent.save` and `agent.rollout` follow. A copy has an agent of its
+    own. Gradients reach the weights and the images, as far as `saccade.Trace` says: where a hard
+    agent looks is held constant. On the processor, in float32: forward() raises InputError for
+    parameters that are not the agent's memory any more, as after .double() or .to(device).
 
     Args:
         agent: a saccade.Agent, or what saccade.load takes.
@@ -154,8 +156,23 @@ class Agent(torch.nn.Module):
         super().__init__()
         self.agent = agent if isinstance(agent, agents.Agent) else load(agent, threads=threads)
         self._names = list(self.agent.parameters)
+        self._place_all({})
+
+    def _place_all(self, learns: Mapping[str, bool]) -> None:
         for name, values in self.agent.parameters.items():
-            self._place(name, torch.nn.Parameter(torch.from_numpy(values)))
+            weights = torch.nn.Parameter(torch.from_numpy(values), learns.get(name, True))
+            self._place(name, weights)
+
+    # A copy of the parameters would not be the memory of the copied agent.
+
+    def __getstate__(self) -> dict[str, Any]:
+        learns = {name: each.requires_grad for name, each in self.named_parameters()}
+        return {"agent": self.agent, "training": self.training, "learns": learns}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["agent"])  # type: ignore[misc]
+        self._place_all(state["learns"])
+        self.train(state["training"])
 
     def _place(self, name: str, parameter: torch.nn.Parameter) -> None:
         *path, last = name.split(".")
@@ -182,11 +199,19 @@ class Agent(torch.nn.Module):
         """
         if not isinstance(images, torch.Tensor):
             raise InputError(f"images: {type(images).__name__}; allowed: a tensor (N, ...)")
+        weights = [self._weights(name) for name in self._names]
         trace = self.agent.trace(images.detach(), readout=readout, seed=seed, sample=sample)
-        logits: torch.Tensor = _Play.apply(
-            images, trace, self._names, *map(self.get_parameter, self._names)
-        )
+        logits: torch.Tensor = _Play.apply(images, trace, self._names, *weights)
         return logits
+
+    def _weights(self, name: str) -> torch.nn.Parameter:
+        weights = self.get_parameter(name)
+        if weights.data_ptr() != self.agent.parameters[name].ctypes.data:
+            raise InputError(
+                f"{name}: a tensor of {weights.dtype} on {weights.device} that is not the agent's "
+                "memory; allowed: the parameters as they were made, changed in place"
+            )
+        return weights
 
 
 def _as_given(array: Any, shape: torch.Size) -> Any:

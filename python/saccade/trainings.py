@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _saccade
-from ._arguments import as_integer, as_number
+from ._arguments import MAX_SCENES, as_flag, as_integer, as_number
 from ._images import keep_images
 from ._labelled import kind_of
 from ._listening import Listener, log
@@ -109,7 +109,7 @@ def train(
     ending = "the training was saved and stopped"
     with Listener(listening, progress, sinks) as listener, own.used(ending):
         folder = _saccade.train(
-            chosen, _path(out), resume, _threads(threads), command, listener, own
+            chosen, _path(out), as_flag("resume", resume), _threads(threads), command, listener, own
         )
     run = Run(folder)
     if not run.finished:
@@ -144,7 +144,7 @@ def study(
     `saccade run` does. Finished runs are skipped, and stopped ones are resumed.
 
     Arguments as for `train`; all runs share the scenes, the world and the reward, which several
-  threads may then call in turn. And:
+    threads may then call in turn. And:
     out: the study folder; by default runs/<name>.
     jobs: the number of simultaneous runs, which share the threads; 0 for one per thread.
     callback: called with a row, the folder of its run and, if it takes a third argument, a
@@ -204,13 +204,17 @@ def evaluate(
         None if value is None else as_number(name, value)
         for name, value in (("stop", stop), ("stop_error", stop_error), ("stop_looks", stop_looks))
     )
+    shown, times = (
+        None if value is None else as_integer(name, value, 1, MAX_SCENES)
+        for name, value in (("episodes", episodes), ("draws", draws))
+    )
     own = OwnParts(scenes, valid_scenes, test_scenes, world)
     overrides = own.overrides(other_scenes)
     with own.used("the test was stopped"):
         figures: dict[str, Any] = _saccade.evaluate(
             Path(run),
-            episodes,
-            draws,
+            shown,
+            times,
             _threads(threads),
             threshold,
             most_error,

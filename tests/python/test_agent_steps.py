@@ -210,3 +210,57 @@ def test_agents_that_see_the_whole_canvas(tmp_path, model):
         look = agent.step(state)
         np.testing.assert_array_equal(look.probabilities, whole.probabilities[:, t])
         assert look.glimpses is None and not look.locations.any()
+
+
+def test_a_state_keeps_the_images_that_it_began_with(runs):  # noqa: F811
+    agent = saccade.load(runs["points"], threads=1)
+    images = some_images(2)
+    state, wanted = agent.start(images), agent.start(images.copy())
+    for each in (state, wanted):
+        agent.step(each)
+    images[:] = 0
+    twin = copy.deepcopy(state)  # which plays again
+    one, other = agent.step(twin), agent.step(wanted)
+    np.testing.assert_array_equal(one.probabilities, other.probabilities)
+
+
+@pytest.mark.parametrize("shape", [(), (2, 5), (2, 8, 8, 1, 2), (3, 2, 1, 8, 8)])
+def test_glimpses_of_another_shape_are_refused(runs, shape):  # noqa: F811
+    agent = saccade.load(runs["points"], threads=1)
+    places = np.zeros((2, 2))
+    for right in ((2, 128), (2, 2, 1, 8, 8)):
+        agent.step(agent.start(size=2), places, np.zeros(right))
+    with pytest.raises(saccade.InputError, match="^glimpses: shape"):
+        agent.step(agent.start(size=2), places, np.zeros(shape))
+
+
+def test_what_has_no_effect_or_no_name_is_refused(runs):  # noqa: F811
+    agent = saccade.load(runs["points"], threads=1)
+    for words, call in {
+        "readout: 'x'; allowed: deterministic, sampled, argmax": lambda: agent.start(
+            some_images(1), readout="x"
+        ),
+        "readout: None": lambda: agent.rollout(scenes=2, readout=None),
+        "split: 3; allowed: train, valid, test": lambda: agent.rollout(scenes=2, split=3),
+        "beam: 9, but this agent has no decoder": lambda: agent.rollout(scenes=2, beam=9),
+        "scenes: has no effect with images": lambda: agent.saliency(some_images(1), scenes=7),
+        "step: 2.0; allowed: an integer": lambda: agent.saliency(some_images(1), step=2.0),
+        "scenes: 2.5; allowed: an integer": lambda: agent.gradients(scenes=2.5),
+        "episodes: 1.5; allowed: an integer": lambda: saccade.evaluate(agent, episodes=1.5),
+        "episodes: True; allowed: an integer": lambda: saccade.evaluate(agent, episodes=True),
+        "draws: 'x'; allowed: an integer": lambda: saccade.evaluate(agent, draws="x"),
+        "resume: 1; allowed: True, False": lambda: saccade.train(SMALL, resume=1),
+        "jobs: 2.5; allowed: an integer": lambda: saccade.study(SMALL, jobs=2.5),
+        "force: 1; allowed: True, False": lambda: saccade.compare(runs["points"], force=1),
+        "names: [1]; allowed: texts": lambda: saccade.record(agent, names=[1]),
+    }.items():
+        with pytest.raises(saccade.InputError) as error:
+            call()
+        assert str(error.value).startswith(words)
+
+
+def test_states_are_told_apart_by_being_others(runs):  # noqa: F811
+    agent = saccade.load(runs["points"], threads=1)
+    state, other = (agent.start(some_images(2)) for _ in range(2))
+    assert state == state and state != other
+    assert len({state, other, agent.step(state), agent.rollout(some_images(2))}) == 4

@@ -30,6 +30,9 @@ SHAPES = [(), (0,), (1,), (3,), (2, 2), (3, 2), (1, 32, 36), (2, 32, 36), (2, 32
           (2, 36, 32), (2, 32, 36, 3), (1, 1, 1, 1, 1), (2, 1 << 20, 0)]
 
 
+NO_FILES = ("load", "evaluate", "compare", "video")  # none of the paths is an agent
+
+
 class Untrue:
     """Claims several protocols and fulfils none."""
 
@@ -94,7 +97,8 @@ def hand_over(border: str, call: Callable[[random.Random], Any]) -> None:
             refused += 1
         except BaseException as fault:
             raise AssertionError(f"{border}, call {n}: {type(fault).__name__}: {fault}") from fault
-    assert 0 < refused <= CALLS
+    assert 0 < refused
+    assert refused < CALLS or border in NO_FILES
 
 
 def some(draw: random.Random, **usual: Callable[[], Any]) -> dict[str, Any]:

@@ -179,3 +179,35 @@ def test_stable_baselines_sets_them_for_all():
     assert envs.get_attr("num_distractors") == [2] * 3
     with pytest.raises(saccade.InputError, match="indices 1; allowed: None"):
         envs.set_attr("num_distractors", 3, indices=1)
+
+
+def test_a_reset_with_settings_goes_on_with_the_seeds():
+    envs, twin = (make_vec("Cluttered60", 3) for _ in range(2))
+    for each in (envs, twin):
+        each.reset(seed=[7, 8, 9])
+    envs.reset(options={"settings": {"num_distractors": 0}})
+    twin.set_attr("num_distractors", 0)
+    twin.reset()
+    np.testing.assert_array_equal(envs.canvases(), twin.canvases())
+    assert not np.array_equal(envs.canvases()[0], envs.canvases()[1])
+
+
+def test_spaces_by_name_are_those_of_one():
+    envs = make_vec("Cluttered60", 3)
+    for name in ("observation_space", "action_space"):
+        assert envs.get_attr(name) == (getattr(envs, f"single_{name}"),) * 3
+    with pytest.raises(saccade.InputError, match="takes no arguments"):
+        envs.call("num_distractors", 7)
+
+
+def test_stable_baselines_resets_with_settings():
+    pytest.importorskip("stable_baselines3")
+    import saccade.sb3
+
+    envs = saccade.sb3.make_vec("saccade/Cluttered60-v0", 2, data="synthetic")
+    envs.set_options({"settings": {"num_distractors": 0}})
+    envs.reset()
+    assert envs.get_attr("num_distractors") == [0, 0]
+    envs.set_options([{"settings": {"num_distractors": n}} for n in range(2)])
+    with pytest.raises(saccade.InputError, match="^set_options"):
+        envs.reset()

@@ -105,7 +105,7 @@ def test_a_copy_of_a_discrete_environment_continues():
         ({"actions": "discrete", "places": (0, 3)}, None, "places: 0; allowed: 1 to 256"),
         ({"actions": "flat_discrete", "places": (256, 256), "halt": True}, None, "allowed: up to 1000000"),
         ({"actions": "discrete"}, [49, 0], "action: [49, 0]; allowed: below [49, 10]"),
-        ({"actions": "discrete"}, [0, -1], "action: -1 to 0; allowed: 0"),
+        ({"actions": "discrete"}, [0, -1], "action: -1 to 0; allowed: at least 0"),
         ({"actions": "discrete"}, [0, 0, 0], "action: shape (3,); allowed: (2)"),
         ({"actions": "discrete"}, [0.5, 0.0], "action: an array of float64; allowed: integers"),
         ({"actions": "flat_discrete"}, 490, "action: 490 to 490; allowed: 0 to 489"),

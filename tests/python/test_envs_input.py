@@ -50,7 +50,8 @@ LABELS = np.arange(4)
         ({"autoreset_mode": "never"}, "autoreset_mode: 'never'; allowed: NextStep, SameStep"),
         ({"labels": LABELS}, "labels: given without images"),
         ({"images": IMAGES}, "images: given without labels"),
-        ({"images": IMAGES, "labels": LABELS}, "images: given together with data"),
+        ({"images": IMAGES, "labels": LABELS}, "data.source=synthetic: given together with images"),
+        ({"places": (3, 3)}, "places: (3, 3), but actions: 'continuous'; allowed: with discrete actions"),
     ],
 )
 def test_arguments(arguments, message):
@@ -128,6 +129,25 @@ def test_images_and_labels(images, labels, message):
 def test_images_are_refused_where_nothing_uses_them():
     with pytest.raises(InputError, match="images: given, but scene.kind: catch"):
         saccade.envs.GlimpseEnv("Catch", images=IMAGES, labels=LABELS)
+
+
+@pytest.mark.parametrize(
+    "more", [{"data": {"source": "mnist"}}, {"data.source": "mnist"}, {"path": "/nowhere"}]
+)
+def test_images_take_the_place_of_data(more):
+    images = {"images": IMAGES, "labels": LABELS}
+    with pytest.raises(InputError, match="^data.* given together with images"):
+        make_vec(**{**SMALL, "data": {}, **images, **more})
+    envs = make_vec(**{**SMALL, "data": {}, **images})
+    with pytest.raises(InputError, match="data.* given together with images"):
+        envs.reset(seed=1, options={"settings": more})
+
+
+def test_settings_without_effect_are_told():
+    with pytest.warns(UserWarning, match="^scene.num_distractors has no effect while scene.kind"):
+        envs = make_vec("Catch", 2, num_distractors=5)
+    with pytest.warns(UserWarning, match="^scene.num_distractors has no effect while scene.kind"):
+        envs.reset(seed=1, options={"settings": {"num_distractors": 3}})
 
 
 def test_copies_of_images_are_logged_once(caplog):

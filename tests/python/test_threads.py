@@ -253,3 +253,12 @@ def test_settings_change_while_other_threads_look():
     assert_same(envs.reset(seed=5), twin.reset(seed=5))
     assert_same(envs.step(actions), twin.step(actions))
     assert len(envs._worlds.native.settings) == 1
+
+
+def test_a_trace_can_be_differentiated_by_several_at_once(runs):  # noqa: F811
+    trace = saccade.load(runs["grid"], threads=1).trace(some_images(40))
+    given = np.random.default_rng(1).normal(size=(12, *trace.logits.shape)).astype(np.float32)
+    wanted = [trace.gradients(each)[1] for each in given]
+    with ThreadPoolExecutor(4) as pool:
+        for one, other in zip(pool.map(trace.gradients, given), wanted):
+            np.testing.assert_array_equal(one[1], other)

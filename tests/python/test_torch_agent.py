@@ -1,5 +1,7 @@
 """Trained agents as modules of PyTorch, and the traces below them."""
 
+import copy
+
 import numpy as np
 import pytest
 import saccade
@@ -154,3 +156,36 @@ def test_bad_input(runs, call, words):
     with pytest.raises(saccade.InputError) as error:
         call(runs["points"])
     assert words in str(error.value)
+
+
+def test_a_copy_has_an_agent_of_its_own(runs):
+    module = saccade.torch.Agent(runs["grid"], threads=1)
+    module.get_parameter("core.weight").requires_grad_(False)
+    module.eval()
+    scenes = torch.from_numpy(images())
+    before = module(scenes).detach()
+    twin = copy.deepcopy(module)
+    assert not twin.get_parameter("core.weight").requires_grad and not twin.training
+    with torch.no_grad():
+        twin.get_parameter("classifier.bias").add_(1.0)
+    assert torch.equal(module(scenes), before)
+    torch.testing.assert_close(twin(scenes), before + 1.0)
+    np.testing.assert_array_equal(
+        twin.agent.parameters["classifier.bias"], module.agent.parameters["classifier.bias"] + 1
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda module: module.double(),
+        lambda module: module.load_state_dict(
+            {name: each.clone() for name, each in module.state_dict().items()}, assign=True
+        ),
+    ],
+)
+def test_parameters_that_the_agent_does_not_have_are_refused(runs, change):
+    module = saccade.torch.Agent(runs["grid"], threads=1)
+    change(module)
+    with pytest.raises(saccade.InputError, match="that is not the agent's memory"):
+        module(torch.from_numpy(images()))

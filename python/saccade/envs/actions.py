@@ -16,6 +16,7 @@ from .._saccade import InputError
 Array = npt.NDArray[Any]
 
 KINDS = ("continuous", "discrete", "flat_discrete")
+PLACES = (7, 7)  # by default
 _MOST = 1_000_000  # actions of one Discrete space
 _ZOOMS = np.array([-1.0, 0.0, 1.0], np.float32)  # the closest, the middle, the widest
 
@@ -38,7 +39,7 @@ class DiscreteActions:
         halts: bool,
         flat: bool,
     ) -> None:
-        rows, cols = _sides(places)
+        rows, cols = sides(places)
         x = (2 * np.arange(cols) + 1) / cols - 1
         y = (2 * np.arange(rows) + 1) / rows - 1
         self.places = np.stack(np.broadcast_arrays(x, y[:, None]), -1).reshape(-1, 2).astype(np.float32)
@@ -81,7 +82,7 @@ class DiscreteActions:
         return np.ascontiguousarray(location), answer, parts[:, -1] == 1 if self._halts else None
 
 
-def _sides(places: Sequence[int]) -> tuple[int, int]:
+def sides(places: Sequence[int]) -> tuple[int, int]:
     if isinstance(places, (str, bytes)) or not hasattr(places, "__len__") or len(places) != 2:
         raise InputError(f"places: {places!r}; allowed: (rows, cols) of the grid of locations")
     rows, cols = (as_integer("places", side, 1, 256) for side in places)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from .. import _saccade
 from .._arguments import as_options, as_seed
+from .actions import PLACES
 from .worlds import Array, Described, Info, Worlds, row_of
 
 
@@ -55,7 +56,8 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
     Args:
         family: the task that gives the default scene and retina, a key of FAMILIES.
         images, labels, class_names: your own images instead of `data`, as for saccade.train.
-        split: the part of the data: "train" (new scenes in every episode), "valid" or "test".
+        split: the part of the data: "train" (new scenes in every episode), "valid" or "test". Your
+            own images are not divided: each part has all of them.
         num_glimpses: the number of glimpses before the last answer, 1 to 256.
         first: the first location, "random" or "center".
         halt: whether the agent may end its episode.
@@ -91,7 +93,7 @@ class GlimpseEnv(Described, gym.Env[Any, Any]):
         look_price: float = 0.0,
         zoom: Sequence[float] | None = None,
         actions: str = "continuous",
-        places: Sequence[int] = (7, 7),
+        places: Sequence[int] = PLACES,
         flat: bool = False,
         render_mode: str | None = None,
         **settings: object,

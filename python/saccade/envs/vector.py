@@ -14,6 +14,7 @@ from gymnasium.vector.utils import batch_space
 from .. import _saccade
 from .._arguments import as_options, as_seed
 from .._saccade import InputError
+from .actions import PLACES
 from .worlds import Array, Described, Info, Worlds, row_of
 
 _AUTORESET = {
@@ -67,7 +68,7 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
         look_price: float = 0.0,
         zoom: Sequence[float] | None = None,
         actions: str = "continuous",
-        places: Sequence[int] = (7, 7),
+        places: Sequence[int] = PLACES,
         flat: bool = False,
         render_mode: str | None = None,
         **settings: object,
@@ -165,6 +166,8 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
         """A setting of the scenes, or an attribute, once for each environment."""
         if self._worlds.setting_named(name) is not None:
             return (self._worlds.setting(name),) * self.num_envs
+        if name in ("observation_space", "action_space"):  # that of one environment
+            name = f"single_{name}"
         return (getattr(self, name),) * self.num_envs
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
@@ -177,6 +180,8 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
                 f"call('{name}'): not a method of a single environment; allowed: render, and what "
                 "get_attr() returns"
             )
+        if args or kwargs:
+            raise InputError(f"call('{name}'): takes no arguments; set_attr() changes a setting")
         return found
 
     def canvases(self) -> npt.NDArray[np.uint8]:

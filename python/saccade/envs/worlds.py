@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import warnings
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from .._arguments import as_choice, as_flag, as_integer, as_number
 from .._arrays import as_array
 from .._labelled import labelled
 from .._saccade import InputError
-from .actions import KINDS, DiscreteActions
+from .actions import KINDS, PLACES, DiscreteActions, sides
 from .families import FAMILIES, NUM_GLIMPSES, ZOOM, find_family
 from .settings import setting_keys, settings_of
 
@@ -79,12 +80,13 @@ class Worlds:
             base[ZOOM] = _zoom_yaml(zoom)
         start = as_choice("first", chosen.first if first is None else first, ("random", "center"))
         names = [p for p in inspect.signature(called).parameters if p != "settings"]
+        asked = settings_of({}, settings, names, called.__name__)
         self.count = as_integer("num_envs", count, 1, 1_000_000)
         self.halts = as_flag("halt", halt)
         self.flat = as_flag("flat", flat)
         self._arguments: dict[str, Any] = dict(
             settings=settings_of(base, settings, names, called.__name__),
-            **_digits(images, labels, class_names, settings),
+            **_digits(images, labels, class_names, asked),
             split=as_choice("split", split, ("train", "valid", "test")),
             num_envs=self.count,
             random_first=start == "random",
@@ -96,6 +98,7 @@ class Worlds:
         )
         self._checksums = _checksums(self._arguments)
         self._native: _saccade.Environments | None = _saccade.Environments(**self._arguments)
+        self._warn_of_unused(asked, self._native)
         self._symbols = self._native.answer_size
         self._classes = self._native.num_classes
         self.class_names = self._native.class_names
@@ -105,6 +108,10 @@ class Worlds:
         self.answer_kind = self._native.answer_kind
         kind = as_choice("actions", actions, KINDS)
         self._discrete: DiscreteActions | None = None
+        if kind == "continuous" and sides(places) != PLACES:
+            raise InputError(
+                f"places: {places!r}, but actions: 'continuous'; allowed: with discrete actions"
+            )
         if kind != "continuous":
             self._discrete = DiscreteActions(
                 places,
@@ -209,12 +216,13 @@ class Worlds:
         for those with which the spaces would be others."""
         if not isinstance(settings, Mapping):
             raise InputError(f"options 'settings': {settings!r}; allowed: a dictionary of settings")
-        arguments = self._with(settings, called)
+        arguments, asked = self._with(settings, called)
         native = _saccade.Environments(**arguments)
         self._require_same(native, "options 'settings'", _SIZES)
+        native.follow(self.native)
+        self._warn_of_unused(asked, native)
         self._arguments, self._native = arguments, native
         self._running = False
-        self._seeded[:] = False
 
     def change(self, name: str, value: object, called: type[Described]) -> None:
         """Gives the episodes that begin from now on another setting. Raises as begin_with."""
@@ -224,11 +232,12 @@ class Worlds:
             nearest = _saccade.nearest_key(name, setting_keys())
             raise InputError(f"{words}: unknown setting; allowed: settings of the scenes; nearest: {nearest}")
         try:
-            arguments = self._with({key: value}, called)
+            arguments, asked = self._with({key: value}, called)
             one = _saccade.Environments(**{**arguments, "num_envs": 1, "threads": 1})
         except InputError as error:
             raise InputError(f"{words}: {error}") from error
         self._require_same(one, words, (*_SIZES, "num_boxes", "canvas_size"))
+        self._warn_of_unused(asked, one)
         self.native.change(arguments["settings"])
         self._arguments = arguments
 
@@ -242,13 +251,23 @@ class Worlds:
         key = self.setting_named(name)
         return next(value for found, value in self.native.items if found == key)
 
-    def _with(self, settings: Mapping[str, object], called: type[Described]) -> dict[str, Any]:
+    def _with(
+        self, settings: Mapping[str, object], called: type[Described]
+    ) -> tuple[dict[str, Any], list[str]]:
+        """The arguments with other settings, and these settings."""
         before = dict(text.split("=", 1) for text in self._arguments["settings"])
         names = list(inspect.signature(called).parameters)
-        return {
-            **self._arguments,
-            "settings": settings_of(before, settings, names, called.__name__),
-        }
+        asked = settings_of({}, settings, names, called.__name__)
+        if self._arguments["images"] is not None:
+            _require_no_data(asked)
+        chosen = settings_of(before, settings, names, called.__name__)
+        return {**self._arguments, "settings": chosen}, asked
+
+    def _warn_of_unused(self, asked: Sequence[str], native: _saccade.Environments) -> None:
+        for text in asked:
+            key = text.split("=", 1)[0]
+            if key in native.unused:
+                warnings.warn(f"{key} has no effect while {native.unused[key]}", stacklevel=4)
 
     def _require_same(
         self, native: _saccade.Environments, words: str, sizes: Sequence[str]
@@ -374,7 +393,7 @@ class Worlds:
         return np.ascontiguousarray(action[:, :first]), scores.argmax(-1), halts
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EnvState:
     """The place of environments in their episodes, from clone_state(). It can be pickled."""
 
@@ -465,7 +484,7 @@ def _digits(
     images: object,
     labels: object,
     class_names: Sequence[str] | None,
-    settings: Mapping[str, object],
+    asked: Sequence[str],
 ) -> dict[str, Any]:
     """The images, labels and class names, if they are given."""
     if images is None:
@@ -476,6 +495,11 @@ def _digits(
     pixels, classes, names = labelled(images, labels, class_names)
     if classes is None:
         raise InputError("images: given without labels; allowed: together with labels")
-    if isinstance(settings.get("data"), str) or "source" in settings:
-        raise InputError("images: given together with data; allowed: one of the two")
+    _require_no_data(asked)
     return {"images": pixels, "labels": classes, "class_names": names}
+
+
+def _require_no_data(asked: Sequence[str]) -> None:
+    for text in asked:
+        if text.split("=", 1)[0] in ("data.source", "data.path"):
+            raise InputError(f"{text}: given together with images; allowed: one of the two")
