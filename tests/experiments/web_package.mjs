@@ -76,7 +76,7 @@ try {
     for (const use of [() => brief.play(), () => brief.canvas, () => brief.free()])
       assert.throws(use, /^Error: agent \d+ was freed or never loaded$/);
   }
-  assert.equal(sizes.at(-1), sizes[1]);
+  assert.ok(sizes.at(-1) - sizes[1] < bytes.length, `${sizes}`);  // holes between blocks, not 18 agents
   assert.deepEqual(other.look(canvas, 0.2, -0.5), glimpse);
   await assert.rejects(Saccade.load(new Uint8Array(100)), /not an agent of `saccade export --web`/);
   await assert.rejects(Saccade.load(bytes.subarray(0, 1000)), /the agent's file is cut off/);
