@@ -55,6 +55,7 @@ def as_array(
 
 
 def as_plain(name: str, value: Any) -> np.ndarray:
+    """`value` as an array of whatever type and shape it has, without a copy where it is one."""
     if hasattr(value, "detach") and hasattr(value, "cpu"):  # a PyTorch tensor on any device
         value = value.detach().cpu()
     try:

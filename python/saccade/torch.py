@@ -199,18 +199,22 @@ class Agent(torch.nn.Module):
         """
         if not isinstance(images, torch.Tensor):
             raise InputError(f"images: {type(images).__name__}; allowed: a tensor (N, ...)")
-        weights = [self._weights(name) for name in self._names]
+        weights = self._weights()
         trace = self.agent.trace(images.detach(), readout=readout, seed=seed, sample=sample)
         logits: torch.Tensor = _Play.apply(images, trace, self._names, *weights)
         return logits
 
-    def _weights(self, name: str) -> torch.nn.Parameter:
-        weights = self.get_parameter(name)
-        if weights.data_ptr() != self.agent.parameters[name].ctypes.data:
-            raise InputError(
-                f"{name}: a tensor of {weights.dtype} on {weights.device} that is not the agent's "
-                "memory; allowed: the parameters as they were made, changed in place"
-            )
+    def _weights(self) -> list[torch.nn.Parameter]:
+        """The parameters, which must be the agent's memory, in the order of its names."""
+        weights = []
+        for name, values in self.agent.parameters.items():
+            one = self.get_parameter(name)
+            if one.data_ptr() != values.ctypes.data:
+                raise InputError(
+                    f"{name}: a tensor of {one.dtype} on {one.device} that is not the agent's memory; "
+                    "allowed: the parameters as they were made, changed in place"
+                )
+            weights.append(one)
         return weights
 
 
