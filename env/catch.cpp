@@ -13,7 +13,6 @@ namespace {
 constexpr int kPaddle = 2;  // pixels
 constexpr int kLeastSide = 4;
 constexpr std::uint8_t kBlack = 0, kWhite = 255;
-constexpr std::uint64_t kPart = std::uint64_t{1} << 62;  // scene numbers per split
 
 }  // namespace
 
@@ -39,7 +38,7 @@ CatchEnvironment::CatchEnvironment(std::array<int, 2> canvas, const Retina& reti
       rollouts_(rollouts) {
   catch_sizes(canvas);
   SACCADE_CHECK(episodes % rollouts == 0);
-  games_.assign(episodes, {RandomStream(seed, Purpose::scene, 0, 0), 0, 0, 0, 0});
+  games_.assign(episodes, {RandomStream(seed, Purpose::scene, 0), 0, 0, 0, 0});
   canvas_.assign(static_cast<std::size_t>(rows_) * cols_, kBlack);
 }
 
@@ -53,10 +52,8 @@ void CatchEnvironment::begin_one(int episode, std::uint64_t scene) {
 }
 
 void CatchEnvironment::start_game(int episode, std::uint64_t scene) {
-  const std::uint64_t number = scene + kPart * static_cast<std::uint64_t>(split_);
   Game& game = games_[episode];
-  game.stream = RandomStream(seed_, Purpose::scene, static_cast<std::uint32_t>(number >> 32),
-                             static_cast<std::uint32_t>(number));
+  game.stream = RandomStream(seed_, Purpose::scene, scene_number(split_, scene));
   game.paddle = game.stream.below(cols_ - kPaddle + 1);
   start_ball(game);
   show_game(episode);

@@ -5,11 +5,6 @@
 #include "base/check.h"
 
 namespace saccade {
-namespace {
-
-constexpr std::uint64_t kDrawnScenesPerSplit = std::uint64_t{1} << 62;
-
-}  // namespace
 
 DrawnEnvironment::DrawnEnvironment(const EnvironmentSizes& sizes, const Retina& retina, Split split,
                                    std::uint64_t seed, int episodes, int rollouts)
@@ -33,9 +28,7 @@ void DrawnEnvironment::begin_one(int episode, std::uint64_t scene) {
 
 // For the episode and those that share its scene.
 void DrawnEnvironment::show_scene(int episode, std::uint64_t scene) {
-  const std::uint64_t number = scene + kDrawnScenesPerSplit * static_cast<std::uint64_t>(split_);
-  RandomStream stream(seed_, Purpose::scene, static_cast<std::uint32_t>(number >> 32),
-                      static_cast<std::uint32_t>(number));
+  RandomStream stream(seed_, Purpose::scene, scene_number(split_, scene));
   std::ranges::fill(canvas_, std::uint8_t{0});
   SceneFacts facts;
   facts.is_answer[0] = true;

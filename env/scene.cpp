@@ -112,14 +112,12 @@ SceneMaker::Buffer SceneMaker::make_buffer() const {
 
 // A scene uses num_digits positions of the endless sequence of digits, however many it shows.
 SceneFacts SceneMaker::make(std::uint64_t number, Buffer& buffer) const {
-  const auto high = static_cast<std::uint32_t>(number >> 32);
-  const auto low = static_cast<std::uint32_t>(number);
-  RandomStream stream(seed_, Purpose::scene, high, low);
-  RandomStream distortion(seed_, Purpose::augmentation, high, low);
+  RandomStream stream(seed_, Purpose::scene, number);
+  RandomStream distortion(seed_, Purpose::augmentation, number);
   std::fill(buffer.canvas.begin(), buffer.canvas.end(), std::uint8_t{0});
   SceneFacts facts;
   facts.num_digits = facts.num_sources = draw_digit_count(config_, stream);
-  RandomStream clutter(seed_, Purpose::distractor_augmentation, high, low);
+  RandomStream clutter(seed_, Purpose::distractor_augmentation, number);
   add_distractors(buffer, stream, clutter);
   place_digits(kind_->layout, config_, digit_, stream,
                std::span(facts.boxes).first(facts.num_digits));

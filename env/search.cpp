@@ -131,7 +131,7 @@ SearchEnvironment::SearchEnvironment(const SceneConfig& scene,
   search_sizes(scene, digits);
   std::iota(by_class_.begin(), by_class_.end(), 0);
   std::ranges::stable_sort(by_class_, {}, [&](int index) { return digits.labels(index); });
-  displays_.assign(episodes / rollouts, {{}, RandomStream(seed, Purpose::augmentation, 0, 0)});
+  displays_.assign(episodes / rollouts, {{}, RandomStream(seed, Purpose::augmentation, 0)});
   canvas_.resize(canvas().pixels());
   digit_.resize(static_cast<std::size_t>(digits.rows()) * digits.cols() * digits.channels());
 }
@@ -155,10 +155,8 @@ void SearchEnvironment::replace_cue(int episode) {
 }
 
 SearchEnvironment::Display SearchEnvironment::plan(std::uint64_t number) const {
-  const auto high = static_cast<std::uint32_t>(number >> 32);
-  const auto low = static_cast<std::uint32_t>(number);
-  RandomStream stream(seed_, Purpose::scene, high, low);
-  Display display{{}, RandomStream(seed_, Purpose::augmentation, high, low)};
+  RandomStream stream(seed_, Purpose::scene, number);
+  Display display{{}, RandomStream(seed_, Purpose::augmentation, number)};
   SceneFacts& facts = display.facts;
   const int cue = digit_at(number, digits_.size(), order_, seed_);
   facts.label = stream.below(2);

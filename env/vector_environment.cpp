@@ -242,8 +242,7 @@ int VectorEnvironment::length(const Lane& lane, int i) const {
 void VectorEnvironment::begin_episode(Lane& lane, int i) {
   Episode& episode = episodes_[i];
   const std::uint64_t scene = scene_of(episode.seed, episode.number);
-  RandomStream stream(0, Purpose::first_location, static_cast<std::uint32_t>(scene >> 32),
-                      static_cast<std::uint32_t>(scene));
+  RandomStream stream(0, Purpose::first_location, scene);
   const bool random = rules_.first == FirstLook::random;
   ++episode.number;
   episode.steps = 0;

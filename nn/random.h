@@ -27,6 +27,10 @@ class RandomStream {
  public:
   RandomStream(std::uint64_t seed, Purpose purpose, std::uint32_t update, std::uint32_t episode)
       : seed_(seed), counter_{0, episode, update, static_cast<std::uint32_t>(purpose)} {}
+  /// Of one number: its upper half in place of the update, its lower in place of the episode.
+  RandomStream(std::uint64_t seed, Purpose purpose, std::uint64_t number)
+      : RandomStream(seed, purpose, static_cast<std::uint32_t>(number >> 32),
+                     static_cast<std::uint32_t>(number)) {}
 
   /// 32 uniform bits.
   std::uint32_t bits() {

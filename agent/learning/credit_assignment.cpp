@@ -77,7 +77,7 @@ void CreditAssignment::estimate(const Advantage& advantage, int rollouts,
   if (stop_.chances.data == nullptr) return;
   if (model_.answer().samples_stops) estimate_stops(advantage);
   for (int t = 0; t < stop_.reach.rows; ++t)
-    for (int b = 0; b < stop_.reach.cols; ++b) advantages(t, b) *= reach(t, b);
+    for (int b = 0; b < stop_.reach.cols; ++b) advantages(t, b) *= stop_.reach(t, b);
 }
 
 // To go on after look t is worth what follows look t + 1, and is compared, as to stop is, with the
@@ -89,7 +89,7 @@ void CreditAssignment::estimate_stops(const Advantage& advantage) {
       const float going_on = advantages(t + 1, b);
       const float estimate = advantage.traces ? baselines(t + 1, b) : returns(t + 1, b) - going_on;
       const bool stopped = stop_.chances(t, b) == 1.0F;
-      stops(t, b) = reach(t, b) * (stopped ? stop_.rewards(t, b) - estimate : going_on);
+      stops(t, b) = stop_.reach(t, b) * (stopped ? stop_.rewards(t, b) - estimate : going_on);
     }
 }
 

@@ -27,11 +27,8 @@ class CreditAssignment {
   /// weighed by the probability that the episode came so far.
   void estimate(const Advantage& advantage, int rollouts, std::span<const double> average_returns);
 
-  /// After observe: the probability that episode b came to look t.
-  ConstMatrix reach() const { return stop_.reach; }  // no data: 1
-  float reach(int t, int b) const {
-    return stop_.chances.data == nullptr ? 1.0F : stop_.reach(t, b);
-  }
+  /// After observe: the probabilities of coming to each look, as reach_at() reads them.
+  ConstMatrix reach() const { return stop_.reach; }
 
   /// (T): returns from each step, summed over the episodes.
   void sum_returns(std::span<double> sums) const;

@@ -141,7 +141,7 @@ double Lane::baseline_backward(std::span<float> gradient, std::span<const float>
   for (int t = first; t < first + actions; ++t) {
     for (int b = 0; b < batch; ++b) {
       const float difference = credit_.baselines(t, b) - credit_.returns(t, b);
-      const float reach = credit_.reach(t, b);
+      const float reach = reach_at(credit_.reach(), t, b);
       loss += reach * weight * difference * difference;
       dbaselines_(t, b) = reach * 2.0F * static_cast<float>(weight) * scale * difference;
     }

@@ -69,19 +69,23 @@ struct StepContext {
   std::span<RandomStream> streams;  // (B)
 };
 
+/// The probability of coming to look t of episode b. `reach` (T, B) has them; without data, the
+/// agent takes all looks, and it is 1.
+inline float reach_at(ConstMatrix reach, int t, int b) {
+  return reach.data == nullptr ? 1.0F : reach(t, b);
+}
+
 /// What REINFORCE knows of the episodes.
 struct Credit {
   ConstMatrix advantages;  // (T, B)
   ConstMatrix stops = {};  // (T, B): advantages of the decisions after the looks, of a sampled stop
-  ConstMatrix reach = {};  // (T, B): probabilities of coming to a look; no data: 1
+  ConstMatrix reach = {};  // (T, B): as reach_at() reads it
   float weight = 1.0F;     // of the REINFORCE term
   float entropy = 0.0F;    // of the entropy bonus
   float scale = 1.0F;      // on gradients: 1 / batch size
 
   /// The weight of the bonus for the entropy of look t of episode b.
-  float entropy_at(int t, int b) const {
-    return reach.data == nullptr ? entropy : entropy * reach(t, b);
-  }
+  float entropy_at(int t, int b) const { return entropy * reach_at(reach, t, b); }
 };
 
 }  // namespace saccade

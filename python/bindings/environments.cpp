@@ -23,6 +23,7 @@
 #include "python/bindings/arrays.h"
 #include "python/bindings/calls.h"
 #include "python/bindings/module.h"
+#include "python/bindings/observation_rows.h"
 #include "python/bindings/runs.h"
 #include "python/bindings/worlds.h"
 
@@ -35,83 +36,6 @@ namespace {
 
 // Who looks is the caller: nothing is asked of an agent.
 constexpr const char* kCaller = "attention: {glimpse: {kind: random}}";
-
-std::size_t size_t_of(int n) { return static_cast<std::size_t>(n); }
-
-std::uint8_t* bytes_of(Array<bool>& flags) { return reinterpret_cast<std::uint8_t*>(flags.data()); }
-
-// The sizes of observations and actions, which a change of settings leaves as they are.
-struct Sizes {
-  Sizes(const VectorEnvironment& environments, const World& world)
-      : count(environments.size()),
-        glimpse(environments.glimpse_size()),
-        location(environments.location_size()),
-        answer(environments.answer_size()),
-        classes(environments.num_classes()),
-        scales(world.config.retina.scales),
-        channels(world.spec.canvas.channels),
-        patch(world.config.retina.patch_size) {}
-
-  int count, glimpse, location, answer, classes;  // N, D, L, A, C
-  int scales, channels, patch;
-};
-
-// Output of step or reset as NumPy arrays of N rows. The observation is glimpses, locations and
-// steps; or, if flat, D + L + 1 numbers in a row per environment: glimpse, location, steps / T. The
-// facts are labels, boxes and on_target; without an axis for labels or boxes if there is only one.
-struct Seen {
-  Seen(std::size_t n, const Sizes& sizes, const EpisodeRules& rules, bool flat)
-      : rows(static_cast<int>(n)),
-        glimpse_size(sizes.glimpse),
-        location_size(sizes.location),
-        num_glimpses(rules.num_glimpses),
-        flat(flat),
-        steps(new_array<std::int64_t, 1>({n})),
-        on_target(new_array<bool, 1>({n})) {
-    const std::size_t d = size_t_of(glimpse_size), side = size_t_of(sizes.patch);
-    const std::size_t scales = size_t_of(sizes.scales);
-    if (flat) {
-      glimpses = new_array<float, 2>({n, d + size_t_of(location_size) + 1});
-    } else {
-      glimpses = new_array<float, 5>({n, scales, d / (scales * side * side), side, side});
-      locations = new_array<float, 2>({n, size_t_of(location_size)});
-    }
-    const std::size_t symbols = size_t_of(sizes.answer);
-    const std::size_t digits = size_t_of(rules.num_boxes);
-    labels =
-        symbols > 1 ? new_array<std::int64_t, 2>({n, symbols}) : new_array<std::int64_t, 1>({n});
-    boxes = digits > 1 ? new_array<std::int64_t, 3>({n, digits, 4})
-                       : new_array<std::int64_t, 2>({n, 4});
-  }
-
-  VectorObservation memory() {
-    const int stride = flat ? flat_size() : glimpse_size;
-    float* place = flat ? glimpses.data() + glimpse_size : locations.data();
-    return {{glimpses.data(), rows, glimpse_size, stride},
-            {place, rows, location_size, flat ? stride : location_size},
-            {steps.data(), steps.size()},
-            {labels.data(), labels.size()},
-            {boxes.data(), boxes.size()},
-            {bytes_of(on_target), on_target.size()}};
-  }
-  /// Returns (observation, facts), once everything is written.
-  nb::tuple arrays() {
-    const nb::tuple facts = nb::make_tuple(labels, boxes, on_target);
-    if (!flat) return nb::make_tuple(nb::make_tuple(glimpses, locations, steps), facts);
-    float* last = glimpses.data() + flat_size() - 1;
-    for (int i = 0; i < rows; ++i, last += flat_size())
-      *last = static_cast<float>(steps.data()[i]) / static_cast<float>(num_glimpses);
-    return nb::make_tuple(glimpses, facts);
-  }
-
-  int flat_size() const { return glimpse_size + location_size + 1; }
-
-  int rows, glimpse_size, location_size, num_glimpses;
-  bool flat;
-  Array<float> glimpses, locations;
-  Array<std::int64_t> steps, labels, boxes;
-  Array<bool> on_target;
-};
 
 template <class T>
 using Row = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -161,7 +85,7 @@ class Environments {
   nb::tuple reset(const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig>& seeds,
                   const nb::ndarray<const bool, nb::ndim<1>, nb::c_contig>& mask) {
     require_shape(seeds.shape(0) == n() && mask.shape(0) == n());
-    Seen seen = new_rows(n());
+    ObservationRows seen = new_rows(n());
     const VectorObservation memory = seen.memory();
     run([&] {
       environments_.reset({seeds.data(), seeds.size()},
@@ -178,7 +102,7 @@ class Environments {
     require_shape(locations.shape(0) == n() && locations.shape(1) == size_t_of(size) &&
                   answers.size() == n() * size_t_of(sizes_.answer) &&
                   (!halts || halts->shape(0) == n()));
-    Seen seen = new_rows(n());
+    ObservationRows seen = new_rows(n());
     Array<double> rewards = new_array<double, 1>({n()});
     Array<bool> terminated = new_array<bool, 1>({n()});
     const VectorObservation memory = seen.memory();
@@ -195,7 +119,7 @@ class Environments {
 
   // With same-step autoreset: the final observations of the given environments.
   nb::tuple final_rows(const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig>& which) {
-    Seen rows = new_rows(which.size());
+    ObservationRows rows = new_rows(which.size());
     const VectorObservation memory = rows.memory();
     alone([&] {
       const VectorObservation& all = environments_.final_observation();
@@ -282,7 +206,7 @@ class Environments {
     return pixels;
   }
 
-  const Sizes& sizes() const { return sizes_; }
+  const ObservationSizes& sizes() const { return sizes_; }
   const EpisodeRules& rules() const { return environments_.rules(); }
   // The world of the episodes that begin from now on.
   std::shared_ptr<const World> world() const {
@@ -323,7 +247,7 @@ class Environments {
     if (!fits) throw InputError("an array does not have the shape that the environments have");
   }
   std::size_t n() const { return size_t_of(sizes_.count); }
-  Seen new_rows(std::size_t n) const { return {n, sizes_, rules(), flat_}; }
+  ObservationRows new_rows(std::size_t n) const { return {n, sizes_, rules(), flat_}; }
   // Returns body(), which has the episodes and the worlds to itself. The interpreter is released
   // before the lock is taken, and body must not ask for it.
   template <class Body>
@@ -345,7 +269,7 @@ class Environments {
   std::map<int, SettledWorld> worlds_;  // by their numbers in environments_
   const bool flat_;
   VectorEnvironment environments_;
-  const Sizes sizes_;
+  const ObservationSizes sizes_;
   std::optional<EnvironmentPicture> picture_;  // created on first use
   mutable std::mutex one_at_a_time_;           // between calling Python threads
 };
@@ -402,7 +326,7 @@ void bind_environments(nb::module_& m) {
       .def("render", &Environments::render, "i"_a)
       .def_prop_ro("glimpse_shape",
                    [](const Environments& e) {
-                     const Sizes& sizes = e.sizes();
+                     const ObservationSizes& sizes = e.sizes();
                      return nb::make_tuple(sizes.scales, sizes.channels, sizes.patch, sizes.patch);
                    })
       .def_prop_ro("canvas_size",
