@@ -23,7 +23,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t kDigits = 8;  // random hexadecimal digits in a temporary name
+// A temporary name is the target's stem, this mark, random hexadecimal digits, and its suffix.
+constexpr std::string_view kMark = ".saccade.part.";
+constexpr std::size_t kDigits = 8;
 
 // Temporary names that this process is using.
 struct LiveNames {
@@ -36,6 +38,26 @@ struct LiveNames {
   }
 };
 
+// Removes the temporary files of dead writers whose names are chosen.
+template <class IsChosen>
+void remove_abandoned(const fs::path& folder, const IsChosen& is_chosen) {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder.empty() ? "." : folder, error), end;
+       !error && entry != end; entry.increment(error)) {
+    const fs::path& path = entry->path();
+    const std::string name = path.filename();
+    if (!is_chosen(name) || NameBeside::is_live(name)) continue;
+    const Descriptor file(path, O_RDONLY);
+    if (file.is_open() && file.lock()) fs::remove_all(path, error);
+  }
+}
+
+// Of writers of one target only: its folder may be the user's.
+void remove_abandoned_of(const fs::path& target) {
+  remove_abandoned(target.parent_path(),
+                   [&](const std::string& name) { return NameBeside::is_one_of(target, name); });
+}
+
 }  // namespace
 
 OutputFile::OutputFile(fs::path target, bool force, const std::string& advice)
@@ -47,7 +69,7 @@ OutputFile::OutputFile(fs::path target, bool force, const std::string& advice)
   const fs::file_status there = fs::status(target_, error);
   if (fs::is_directory(there)) fail("is a folder; a file is to be written there");
   if (fs::exists(there) && !force) fail("exists already; " + advice);
-  remove_left_overs(target_.parent_path());
+  remove_abandoned_of(target_);
   do {
     beside_.emplace(target_);
     errno = 0;
@@ -76,7 +98,7 @@ OutputFolder::OutputFolder(const fs::path& place)
   const fs::path above = path().has_parent_path() ? path().parent_path() : ".";
   std::error_code error;
   fs::create_directories(above, error);
-  remove_left_overs(above);
+  remove_abandoned_of(place_);
   errno = error.value();
   if (error || mkdir(path().c_str(), 0777) != 0) cannot_be_written(place_);
   folder_ = Descriptor(path(), O_RDONLY | O_DIRECTORY);
@@ -96,7 +118,7 @@ void OutputFolder::commit() const {
 
 NameBeside::NameBeside(const fs::path& target) : path_(target) {
   std::random_device random;
-  path_.replace_filename(fmt::format("{}.part.{:08x}{}", target.stem().string(), random(),
+  path_.replace_filename(fmt::format("{}{}{:08x}{}", target.stem().string(), kMark, random(),
                                      target.extension().string()));
   LiveNames& live = LiveNames::live();
   const std::lock_guard guard(live.mutex);
@@ -110,12 +132,17 @@ NameBeside::~NameBeside() {
 }
 
 bool NameBeside::is_one(const std::string& name) {
-  const std::string before = ".part.";
-  const std::size_t part = name.rfind(before);
-  if (part == name.npos) return false;
-  const std::size_t digits = part + before.size(), end = digits + kDigits;
+  const std::size_t mark = name.rfind(kMark);
+  if (mark == name.npos) return false;
+  const std::size_t digits = mark + kMark.size(), end = digits + kDigits;
   return name.size() >= end && (name.size() == end || name.rfind('.') == end) &&
          name.find_first_not_of("0123456789abcdef", digits) >= end;
+}
+
+bool NameBeside::is_one_of(const fs::path& target, const std::string& name) {
+  const std::string before = target.stem().string() + std::string(kMark);
+  return is_one(name) && name.starts_with(before) &&
+         name.substr(before.size() + kDigits) == target.extension().string();
 }
 
 bool NameBeside::is_live(const std::string& name) {
@@ -124,17 +151,7 @@ bool NameBeside::is_live(const std::string& name) {
   return live.all.contains(name);
 }
 
-void remove_left_overs(const fs::path& folder) {
-  std::error_code error;
-  for (fs::directory_iterator entry(folder.empty() ? "." : folder, error), end;
-       !error && entry != end; entry.increment(error)) {
-    const fs::path& path = entry->path();
-    const std::string name = path.filename();
-    if (!NameBeside::is_one(name) || NameBeside::is_live(name)) continue;
-    const Descriptor file(path, O_RDONLY);
-    if (file.is_open() && file.lock()) fs::remove_all(path, error);
-  }
-}
+void remove_left_overs(const fs::path& folder) { remove_abandoned(folder, NameBeside::is_one); }
 
 AppendedFile::AppendedFile(fs::path path, bool anew) : path_(std::move(path)) {
   errno = 0;

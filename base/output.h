@@ -9,7 +9,7 @@
 
 namespace saccade {
 
-/// A temporary name beside `target` for an incomplete file: "film.part.0f93ab21.mp4" for
+/// A temporary name beside `target` for an incomplete file: "film.saccade.part.0f93ab21.mp4" for
 /// "film.mp4". The digits are random, so the name cannot be predicted.
 class NameBeside {
  public:
@@ -20,6 +20,8 @@ class NameBeside {
 
   const std::filesystem::path& path() const { return path_; }
   static bool is_one(const std::string& name);
+  /// Whether the name is one for this target.
+  static bool is_one_of(const std::filesystem::path& target, const std::string& name);
   /// Whether this process currently uses that name.
   static bool is_live(const std::string& name);
 
@@ -33,7 +35,8 @@ class NameBeside {
 /// no planted link can redirect the write, and the file is locked while it is written.
 class OutputFile {
  public:
-  /// Throws InputError, followed by `advice`, if `target` exists already (unless `force`; a folder
+  /// Removes what killed writers of `target` left beside it, and no other file. Throws InputError,
+  /// followed by `advice`, if `target` exists already (unless `force`; a folder
   /// is never replaced), and cannot_be_written() if the file cannot be created.
   OutputFile(std::filesystem::path target, bool force,
              const std::string& advice = "--force writes over it, --out names another file");
@@ -74,7 +77,8 @@ class OutputFolder {
   Descriptor folder_;  // the temporary folder
 };
 
-/// Removes temporary files that killed writers left in `folder`. Files still being written are
+/// Removes temporary files that killed writers of any target left in `folder`, which is one that
+/// only this program writes to. Files still being written are
 /// recognised by their lock and, in this process, by name: a library that replaces the file drops
 /// the lock.
 void remove_left_overs(const std::filesystem::path& folder);

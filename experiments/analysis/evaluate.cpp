@@ -80,6 +80,9 @@ TestFigures evaluate(const EvaluateRequest& request, const ProgressCallback& on_
 
 StopCurves measure_stopping(const std::filesystem::path& run_folder, Workers& workers) {
   const Trained trained(run_folder);
+  if (!trained.from_training.empty())
+    throw InputError(fmt::format("{}: not as in training: {}", run_folder.string(),
+                                 to_text(trained.from_training)));
   const Task& task = trained.task;
   require_may_stop(task.model, run_folder.string());
   const EvaluationConfig& evaluation = task.config.evaluation;

@@ -35,8 +35,8 @@ struct TestFigures {
   std::optional<StopReport> stopping;        // of an agent that may stop before its last look
   std::vector<double> zoom_by_glimpse;       // (T); empty without a zoom
   std::optional<SetSizeReport> searched;     // of a visual search
-  std::vector<Difference> from_training;     // in what the scenes differ from those of training
-  std::string details;                       // see to_details()
+  std::vector<Difference> from_training;  // in what scenes and digits differ from those of training
+  std::string details;                    // see to_details()
 };
 
 /// Tests the best checkpoint of a run (its last, where there is no best yet) on the test set, or on
@@ -48,7 +48,8 @@ struct TestFigures {
 TestFigures evaluate(const EvaluateRequest& request, const ProgressCallback& on_progress = nullptr);
 
 /// How a trained agent does that stops as soon as it is sure, on the scenes of its configuration's
-/// validation and test. Throws InputError if it may not stop, and as Trained does.
+/// validation and test. Throws InputError if it may not stop, if the digits are not those of its
+/// training, and as Trained does.
 StopCurves measure_stopping(const std::filesystem::path& run_folder, Workers& workers);
 
 /// In what the scenes are not those of training, if they are not; the table; then, of an agent that

@@ -56,11 +56,12 @@ void make_folder(const fs::path& folder) {
 
 }  // namespace
 
-std::vector<fs::path> saliency(const SaliencyRequest& request,
-                               const ProgressCallback& on_progress) {
+std::vector<fs::path> saliency(const SaliencyRequest& request, const ProgressCallback& on_progress,
+                               std::vector<Difference>* from_training) {
   if (request.scenes < 1 || request.scenes > kMaxSheetScenes)
     throw InputError(fmt::format("--scenes {}: allowed: 1 to {}", request.scenes, kMaxSheetScenes));
   const Trained trained(request.run_folder, {.data = request.data});
+  if (from_training != nullptr) *from_training = trained.from_training;
   followed_outputs(trained.task.model, request.step, "--step");  // validates the step first
   require_traceable(trained.task.model, trained.task.config.retina);
   make_folder(request.out);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/range.h"
+#include "experiments/config/config.h"
 #include "experiments/config/recording_formats.h"
 #include "experiments/files/progress_bar.h"
 
@@ -38,9 +39,11 @@ struct SaliencyRequest {
 /// O is 1, or for a sequence its maximum length; after the end mark chosen is -1 and everything
 /// else 0. g_t is the glimpse, or the feature if there are no single glimpses.
 ///
-/// Returns both paths. Throws InputError for a folder that is not a run, a step or
-/// number of scenes out of range, and existing files.
+/// Returns both paths, and in `from_training`, if given, what of the digits is not as in training.
+/// Throws InputError for a folder that is not a run, a step or number of scenes out of range, and
+/// existing files.
 std::vector<std::filesystem::path> saliency(const SaliencyRequest& request,
-                                            const ProgressCallback& on_progress = nullptr);
+                                            const ProgressCallback& on_progress = nullptr,
+                                            std::vector<Difference>* from_training = nullptr);
 
 }  // namespace saccade

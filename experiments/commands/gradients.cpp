@@ -4,6 +4,7 @@
 #include "experiments/analysis/gradients.h"
 #include "experiments/commands/command.h"
 #include "experiments/files/json_text.h"
+#include "experiments/files/metrics.h"
 #include "experiments/runs/trained.h"
 
 namespace saccade {
@@ -23,7 +24,13 @@ std::string call_gradients(GradientsLine& line, const ProgressCallback& on_progr
   line.request.agent = line.run_folder.string();
   const GradientReport report =
       gradients(trained.task, flat(trained.weights), line.request, workers, on_progress);
-  return line.json ? json_text(to_json(report), 2) + "\n" : to_table(report);
+  const std::vector<Difference>& differs = trained.from_training;
+  if (line.json) {
+    nlohmann::ordered_json document = to_json(report);
+    if (!differs.empty()) document[Metric("test/other_scenes").name()] = to_json(differs);
+    return json_text(document, 2) + "\n";
+  }
+  return word_on_training(differs) + to_table(report);
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "experiments/analysis/saliency.h"
 
 #include <memory>
+#include <vector>
 
 #include "experiments/commands/command.h"
+#include "experiments/runs/other_scenes.h"
 
 namespace saccade {
 
@@ -24,7 +26,9 @@ Command saliency_command() {
           .call =
               [request](const Call& call) {
                 return say_unless_stopped(call, "scenes", [&](const ProgressCallback& on_progress) {
-                  return to_lines(saliency(*request, on_progress));
+                  std::vector<Difference> differs;
+                  const std::string lines = to_lines(saliency(*request, on_progress, &differs));
+                  return lines + word_on_training(differs);
                 });
               },
           .examples = {"saccade saliency runs/quickstart/base/seed-1 --out maps",

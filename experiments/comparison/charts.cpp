@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <regex>
 #include <set>
 #include <span>
 
@@ -379,6 +380,14 @@ std::vector<Chart> charts_of(const Comparison& comparison) {
   add_look_maps(comparison, charts);
   add_confusions(comparison, charts);
   return charts;
+}
+
+bool is_chart_id(const std::string& id) {
+  static const std::regex kIds(
+      "final_error|learning_episodes|cost_gflop|cost_seconds|error_by_glimpse|"
+      "error_by_num_glimpses|error_by_looks|on_target_by_glimpse|"
+      "(stopping|looks|confusion)_[1-9][0-9]*");
+  return std::regex_match(id, kIds);
 }
 
 }  // namespace saccade

@@ -6,7 +6,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <regex>
 
 #include "base/error.h"
 #include "base/output.h"
@@ -48,13 +47,12 @@ void require_free(const std::vector<fs::path>& files, bool force) {
                       file.string()));
 }
 
-// Removes what an older comparison had and this one has not: charts of single variants, such as
-// looks_3.png, and the recording.
+// Removes what an older comparison had and this one has not: charts, such as looks_3.png of a third
+// variant, and the recording.
 void remove_older(const fs::path& out, const std::vector<fs::path>& files) {
-  static const std::regex kOfOneVariant("[a-z]+_[0-9]+\\.png");
   std::vector<fs::path> older;
   for (const fs::directory_entry& chart : fs::directory_iterator(out / "charts"))
-    if (std::regex_match(chart.path().filename().string(), kOfOneVariant))
+    if (chart.path().extension() == ".png" && is_chart_id(chart.path().stem().string()))
       older.push_back(chart.path());
   for (const std::string& format : video_formats()) older.push_back(out / ("recording" + format));
   for (const fs::path& file : older)
@@ -152,6 +150,11 @@ void test_again(FinishedRun& run, const CompareRequest& request) {
 
 ComparedRuns compare(const CompareRequest& request, const ProgressCallback& on_progress) {
   const fs::path out = out_folder(request);
+  const fs::path markdown = out / "compare.md", csv = out / "compare.csv",
+                 video = out / ("recording" + video_formats().front());
+  std::vector<fs::path> files = {markdown, csv, video};
+  require_free(files, request.force);  // before the work
+  require_free(report_files(out, {}), request.force);
   Workers workers(request.threads);
   RunAgain again{
       .stopping = [&](const FinishedRun& run) { return measure_stopping(run.folder, workers); }};
@@ -163,11 +166,8 @@ ComparedRuns compare(const CompareRequest& request, const ProgressCallback& on_p
     comparison.commands.push_back(request.command);
   const std::vector<Chart> charts = charts_of(comparison);
   const std::vector<fs::path> report = report_files(out, charts);
-  const fs::path markdown = out / "compare.md", csv = out / "compare.csv",
-                 video = out / ("recording" + video_formats().front());
-  std::vector<fs::path> files = {markdown, csv, video};
   files.insert(files.end(), report.begin(), report.end());
-  require_free(files, request.force);
+  require_free(report, request.force);
 
   Outputs outputs(out);
   const std::optional<EmbeddedRecording> recording =

@@ -109,7 +109,7 @@ struct Variant {
   std::vector<RunCurve> run_curves;  // one per seed
   // The rest requires that the runs kept test.json; otherwise empty.
   std::vector<Estimate> error_by_glimpse;      // (T): if answered after that many glimpses
-  std::vector<Estimate> on_target_by_glimpse;  // (T)
+  std::vector<Estimate> on_target_by_glimpse;  // (T), or to the last look that an agent took
   Confusion confusion;
   LookMap look_map;
   std::optional<Stopping> stopping;  // if all its runs may stop before the last look

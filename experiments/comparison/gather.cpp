@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "base/error.h"
 #include "base/stop.h"
@@ -51,6 +53,43 @@ std::vector<double> mean_of(const Runs& runs, const auto& values) {
     for (std::size_t i = 0; i < sum.size(); ++i)
       sum[i] += values(run)[i] / static_cast<double>(runs.size());
   return sum;
+}
+
+// Keeps the points of the curves that all runs have: one that was extended has another where it was
+// to end before.
+void keep_common_points(Runs& runs) {
+  std::map<double, std::size_t> runs_at;  // by episodes
+  for (const FinishedRun& run : runs) {
+    std::set<double> own;
+    for (const ValidPoint& point : run.curve) own.insert(point.episodes);
+    for (const double episodes : own) ++runs_at[episodes];
+  }
+  for (FinishedRun& run : runs)
+    std::erase_if(run.curve, [&](const ValidPoint& point) {
+      return runs_at.at(point.episodes) < runs.size();
+    });
+}
+
+// Of a run's shares by glimpse, those of looks that some episode took: an agent that stops may
+// never come to the last ones, whose shares are 0.
+std::size_t looks_taken(const FinishedRun& run) {
+  const std::vector<double>& shares = run.on_target_by_glimpse;
+  if (!stops_by_itself(run)) return shares.size();
+  const auto last = std::find_if(shares.rbegin(), shares.rend(), [](double s) { return s > 0.0; });
+  return std::max<std::size_t>(1, static_cast<std::size_t>(shares.rend() - last));
+}
+
+// Over the runs that took each look; ends after the last one that any took.
+std::vector<Estimate> on_target_by_glimpse(const Runs& runs) {
+  std::vector<Estimate> all;
+  for (std::size_t t = 0; t < runs[0].on_target_by_glimpse.size(); ++t) {
+    std::vector<double> shares;
+    for (const FinishedRun& run : runs)
+      if (t < looks_taken(run)) shares.push_back(run.on_target_by_glimpse[t]);
+    if (shares.empty()) break;
+    all.push_back(estimate_share(shares));
+  }
+  return all;
 }
 
 void add_curve(Variant& variant, const Runs& runs) {
@@ -206,9 +245,7 @@ void add_figures(Variant& variant, const Runs& runs, std::size_t classes) {
     std::vector<double> on_target;
     for (const FinishedRun& run : runs) on_target.push_back(*run.on_target);
     variant.on_target = estimate_share(on_target);
-    variant.on_target_by_glimpse =
-        estimates(runs, runs[0].on_target_by_glimpse.size(),
-                  [](const FinishedRun& r, std::size_t t) { return r.on_target_by_glimpse[t]; });
+    variant.on_target_by_glimpse = on_target_by_glimpse(runs);
   }
   add_details(variant, runs, classes);
 }
@@ -276,6 +313,7 @@ Comparison gather(std::span<const std::filesystem::path> folders,
   comparison.name = common_name(configs);
   comparison.differing = differing_keys(configs, tuned_by);
   const std::vector<std::string> labels = variant_labels(configs, tuned_by);
+  for (Tuned& variant : tuned) keep_common_points(variant.runs);
   comparison.variants.resize(tuned.size());
   for (std::size_t i = 0; i < tuned.size(); ++i) {
     stop_if_asked();

@@ -109,14 +109,13 @@ void ConfigReader::read_section(const YAML::Node& node, const std::string& secti
     if (!pair.first.IsScalar()) fail(key_mark, describe(pair.first) + " is not a key");
     const std::string key = (section.empty() ? "" : section + ".") + pair.first.Scalar();
     if (is_study_key(key)) {
+      seen_.add(key, key_mark, source_, source_has_lines_);
       if (study_ == StudyKeys::passed_over) continue;
       fail(key_mark, key + " makes this a study of several runs; `saccade run` runs one");
     }
     const Setting* setting = find_setting(key);
     if (setting == nullptr && !is_section(key)) fail_unknown(key_mark, key);
-    const auto [first, is_new] = lines_.emplace(key, key_mark.line + 1);
-    if (!is_new)
-      fail(key_mark, fmt::format("repeated key '{}'; line {} has it already", key, first->second));
+    seen_.add(key, key_mark, source_, source_has_lines_);
     if (setting != nullptr)
       read_setting(pair.second, *setting, key_mark);
     else

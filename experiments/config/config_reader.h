@@ -9,6 +9,7 @@
 
 #include "experiments/config/settings.h"
 #include "experiments/config/study_run.h"
+#include "experiments/config/yaml_text.h"
 
 namespace saccade {
 
@@ -66,7 +67,7 @@ class ConfigReader {
   std::string source_;  // what is being read: a file, or "override 'key=value'"
   bool source_has_lines_ = false;
   StudyKeys study_ = StudyKeys::refused;
-  std::map<std::string, int> lines_;  // where this file has each key and section
+  SeenKeys seen_;  // keys and sections of this file
   GivenKeys given_;
 };
 

@@ -80,4 +80,13 @@ YAML::Node load_yaml(const std::string& text,
   return {};
 }
 
+void SeenKeys::add(const std::string& key, const YAML::Mark& mark, const std::string& source,
+                   bool has_lines) {
+  const auto [first, is_new] = lines_.emplace(key, mark.line + 1);
+  if (is_new) return;
+  throw InputError(
+      fmt::format("{}: repeated key '{}'{}", place_in(source, mark, has_lines), abridged(key),
+                  has_lines ? fmt::format("; line {} has it already", first->second) : ""));
+}
+
 }  // namespace saccade

@@ -101,6 +101,7 @@ Evaluation Evaluator::run(std::span<const float> parameters, const PassRequest& 
   for (int t = 0; t < steps && looks[t] > 0.0; ++t) {
     double& share = result.on_target_by_glimpse[t];
     share /= looks[t];
+    result.zoom += result.zoom_by_glimpse[t] / all_looks;
     result.zoom_by_glimpse[t] /= looks[t];
     result.on_target += share / (all_looks / looks[t]);
   }

@@ -52,8 +52,9 @@ struct Evaluation {
   double error_low = 0.0, error_high = 0.0;  // 95 % interval: see share_interval
   double looks = 0.0;                        // mean number of looks
   double on_target = 0.0;                    // weight of the looks inside a digit's box
-  std::vector<double> on_target_by_glimpse;  // (T), of the episodes that came so far
+  std::vector<double> on_target_by_glimpse;  // (T), of the episodes that came so far; 0 if none did
   std::vector<double> zoom_by_glimpse;       // (T), mean (Gaze::zoom) of these
+  double zoom = 0.0;                         // mean over the looks
   double border = 0.0;                       // weight of the looks at the edge: |x| or |y| >= 0.98
   double distance = 0.0;  // mean distance of a look to the nearest digit's centre, in half canvases
   // Share of the digit's box that the finest patches saw in an episode; for a moving ball, in one

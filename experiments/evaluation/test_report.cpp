@@ -6,7 +6,6 @@
 #include <atomic>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <span>
 
 #include "experiments/files/json_text.h"
@@ -236,9 +235,7 @@ MetricValues to_metrics(const TestReport& report, const Model& model) {
   metrics["attention/distance"] = e.distance;
   metrics["attention/coverage"] = e.coverage;
   metrics["attention/entropy"] = e.entropy;
-  if (const std::vector<double> zooms = zooms_of(report, model); !zooms.empty())
-    metrics["attention/zoom"] =
-        std::reduce(zooms.begin(), zooms.end()) / static_cast<double>(zooms.size());
+  if (!zooms_of(report, model).empty()) metrics["attention/zoom"] = e.zoom;
   return metrics;
 }
 

@@ -120,7 +120,7 @@ inline constexpr auto kMetrics = std::to_array<MetricFacts>({
     {"test/stopping", "", kInDetails, "error and mean looks by threshold; also in `eval --json`"},
     {"test/search", "", kInDetails, "error and mean looks by set size; also in `eval --json`"},
     {"test/other_scenes", "", kOnScreen,
-     "settings in which a test's scenes differ from those of training; in `eval --json`"},
+     "settings of scenes and files of digits that are not as in training; in `eval --json`"},
     {"attention/look_map", "", kInDetails, "weight of the finest patches, mean of a look"},
 
     {"seeds", "runs", kInCompare, ""},

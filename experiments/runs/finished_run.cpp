@@ -116,8 +116,7 @@ void read_figures(FinishedRun& run, const RunDocument& summary) {
     run.on_target_by_glimpse =
         summary.numbers("attention/on_target_by_glimpse", {1, kMostGlimpses});
   }
-  if (takes_glimpses(run.config.agent) && find_stop_kind(run.config.agent.glimpse.stop).stops)
-    run.own_stop = read_own_stop(summary);
+  if (stops_by_itself(run)) run.own_stop = read_own_stop(summary);
 }
 
 // Numbers compare by value: seed-2 sorts before seed-10.
@@ -192,6 +191,11 @@ bool is_finished(const RunFolder& folder) {
   if (!file || file->size() == 0) return false;
   const RunDocument summary(folder.summary(), kMostFacts);
   return summary.has("status") && summary.text("status") == "finished";
+}
+
+bool stops_by_itself(const FinishedRun& run) {
+  const AgentConfig& agent = run.config.agent;
+  return takes_glimpses(agent) && find_stop_kind(agent.glimpse.stop).stops;
 }
 
 FinishedRun read_trained_run(const fs::path& path) {

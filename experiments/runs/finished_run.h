@@ -77,6 +77,9 @@ struct FinishedRun {
 /// summary.json.
 bool is_finished(const RunFolder& folder);
 
+/// Whether the run's agent stops looking by itself.
+bool stops_by_itself(const FinishedRun& run);
+
 /// Reads everything except the test results. Throws InputError if the run is not finished, and as
 /// run_document.h and read_curve() do: a run is read completely or not at all.
 FinishedRun read_trained_run(const std::filesystem::path& folder);

@@ -14,6 +14,8 @@
 namespace saccade {
 namespace {
 
+const std::string kDataKey = "data_crc32.";
+
 constexpr const char* kAllowed =
     "allowed: settings of scenes that leave the agent's answers and its network as they are";
 
@@ -101,8 +103,10 @@ void check_same_kind(const Config& trained, const Task& tested) {
          fmt::format("another kind of task than scene.kind: {}", trained.scene.kind));
 }
 
-// Of a value as YAML; of one that is no JSON, the text.
-nlohmann::ordered_json json_of(const std::string& yaml) {
+// Of a value as YAML; of a checksum, which may consist of digits, and of one that is no JSON, the
+// text.
+nlohmann::ordered_json json_of(const std::string& key, const std::string& yaml) {
+  if (key.starts_with(kDataKey)) return yaml;
   auto value = nlohmann::ordered_json::parse(yaml, nullptr, /*allow_exceptions=*/false);
   return value.is_discarded() ? nlohmann::ordered_json(yaml) : value;
 }
@@ -148,6 +152,20 @@ std::vector<Difference> scene_differences(const Config& trained, const Config& t
   return all;
 }
 
+std::vector<Difference> data_differences(const std::map<std::string, std::string>& trained,
+                                         const std::map<std::string, std::string>& tested) {
+  if (trained.empty() || tested.empty()) return {};
+  std::map<std::string, Difference> files;
+  for (const auto& [file, checksum] : trained) files[file].first = checksum;
+  for (const auto& [file, checksum] : tested) files[file].second = checksum;
+  std::vector<Difference> all;
+  for (const auto& [file, d] : files)
+    if (d.first != d.second)
+      all.push_back({kDataKey + file, d.first.empty() ? "none" : d.first,
+                     d.second.empty() ? "none" : d.second});
+  return all;
+}
+
 std::string to_text(std::span<const Difference> from_training) {
   std::vector<std::string> settings;
   for (const Difference& d : from_training)
@@ -155,10 +173,14 @@ std::string to_text(std::span<const Difference> from_training) {
   return fmt::format("{}", fmt::join(settings, ", "));
 }
 
+std::string word_on_training(std::span<const Difference> from_training) {
+  return from_training.empty() ? "" : "not as in training: " + to_text(from_training) + "\n";
+}
+
 nlohmann::ordered_json to_json(std::span<const Difference> from_training) {
   nlohmann::ordered_json document = nlohmann::ordered_json::object();
   for (const Difference& d : from_training)
-    document[d.key] = {{"training", json_of(d.first)}, {"test", json_of(d.second)}};
+    document[d.key] = {{"training", json_of(d.key, d.first)}, {"test", json_of(d.key, d.second)}};
   return document;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
@@ -27,8 +28,16 @@ void check_same_agent(const Task& trained, const Task& tested);
 /// The settings of scenes and the source of the digits in which a test differs from the training.
 std::vector<Difference> scene_differences(const Config& trained, const Config& tested);
 
+/// The files of digits whose checksums differ, each as "data_crc32.<file>"; none if the training's
+/// are not known or the test has no digits.
+std::vector<Difference> data_differences(const std::map<std::string, std::string>& trained,
+                                         const std::map<std::string, std::string>& tested);
+
 /// "scene.num_distractors 16 (4 in training), scene.canvas [100, 100] ([60, 60] in training)"
 std::string to_text(std::span<const Difference> from_training);
+
+/// The same as a line of its own, "not as in training: ..."; empty if nothing differs.
+std::string word_on_training(std::span<const Difference> from_training);
 
 /// {"scene.num_distractors": {"training": 4, "test": 16}, ...}
 nlohmann::ordered_json to_json(std::span<const Difference> from_training);

@@ -46,6 +46,16 @@ bool is_lost(const fs::path& path) {
          std::all_of(std::istreambuf_iterator<char>(*file), {}, [](char c) { return c == '\0'; });
 }
 
+// Returns whether a config.yaml that is not lost has other settings, or none that can be read.
+bool is_of_another(const fs::path& path, const Config& config) {
+  if (is_lost(path)) return false;
+  try {
+    return !differences(read_config(path), config).empty();
+  } catch (const InputError&) {
+    return true;
+  }
+}
+
 // Empty if the folder does not exist or has just vanished.
 std::vector<fs::directory_entry> entries_of(const fs::path& folder) {
   std::vector<fs::directory_entry> entries;
@@ -211,11 +221,9 @@ fs::path RunFolder::set_aside(const fs::path& file) const {
   return aside;
 }
 
-void RunFolder::lengthen(const Config& config, const std::string& command,
-                         const std::string& meta) const {
+void RunFolder::set_test_aside() const {
   for (const fs::path& file : {summary(), details()})
     if (fs::exists(file)) set_aside(file);
-  write_words(config, command, meta);
 }
 
 // The checkpoint folder is made first: is_begun() relies on it.
@@ -241,8 +249,9 @@ bool RunFolder::has_lost() const {
   return std::ranges::any_of(kWords, [&](const char* name) { return is_lost(path_ / name); });
 }
 
-void RunFolder::restore_lost(const Config& config, const std::string& command,
-                             const std::string& meta) const {
+void RunFolder::restore_words(const Config& config, const std::string& command,
+                              const std::string& meta) const {
+  if (is_of_another(path_ / kWords[0], config)) return write_words(config, command, meta);
   const auto texts = words_of(config, command, meta);
   for (std::size_t i = 0; i < kWords.size(); ++i)
     if (is_lost(path_ / kWords[i])) replace_text(path_ / kWords[i], texts[i]);

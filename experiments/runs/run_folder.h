@@ -68,14 +68,15 @@ class RunFolder {
   /// to disk. Throws InputError if something exists already, and as throw_refused().
   void create(const Config& config, const std::string& command, const std::string& meta) const;
   /// Writes config.yaml, command.txt and meta.json if they are missing or have lost their contents,
-  /// as after a power failure under a version before 0.2.
-  void restore_lost(const Config& config, const std::string& command,
-                    const std::string& meta) const;
+  /// as after a power failure under a version before 0.2, and all three if config.yaml is of
+  /// another configuration, as of a run that is extended to more episodes.
+  void restore_words(const Config& config, const std::string& command,
+                     const std::string& meta) const;
   /// Returns whether any of these files is lost.
   bool has_lost() const;
-  /// For a run that is extended to more episodes: rewrites these files, and keeps the test results
-  /// of the shorter run as summary.before.json and test.before.json (or .before-2 and so on).
-  void lengthen(const Config& config, const std::string& command, const std::string& meta) const;
+  /// For a run that is extended to more episodes: keeps the test results of the shorter run as
+  /// summary.before.json and test.before.json (or .before-2 and so on).
+  void set_test_aside() const;
 
  private:
   std::filesystem::path set_aside(const std::filesystem::path& file) const;

@@ -20,6 +20,13 @@ namespace {
 
 constexpr int kMaxRuns = 10'000;
 
+std::string to_text(const YAML::Node& node) {
+  if (node.IsScalar()) return node.Scalar();
+  YAML::Emitter emitter;
+  emitter << YAML::Flow << node;
+  return emitter.c_str();
+}
+
 // The value of a study key, and where it was set.
 struct StudyEntry {
   YAML::Node node;
@@ -29,6 +36,11 @@ struct StudyEntry {
   std::string place(const YAML::Node& of) const { return place_in(origin, of.Mark(), has_lines); }
   [[noreturn]] void fail(const YAML::Node& of, const std::string& message) const {
     throw InputError(place(of) + ": " + message);
+  }
+  void require_distinct_keys(const YAML::Node& map) const {
+    SeenKeys seen;
+    for (const auto& pair : map)
+      seen.add(to_text(pair.first), pair.first.Mark(), origin, has_lines);
   }
 };
 
@@ -41,13 +53,6 @@ struct Variant {
   std::vector<std::string> words;  // key=value of each labelled assignment
 };
 using Variants = std::vector<Variant>;
-
-std::string to_text(const YAML::Node& node) {
-  if (node.IsScalar()) return node.Scalar();
-  YAML::Emitter emitter;
-  emitter << YAML::Flow << node;
-  return emitter.c_str();
-}
 
 Assignment assignment(const YAML::Node& key, const YAML::Node& value, const StudyEntry& vary) {
   const std::string name = key.IsScalar() ? key.Scalar() : to_text(key);
@@ -110,6 +115,7 @@ Variants listed(const YAML::Node& list, const StudyEntry& vary) {
   for (const YAML::Node& item : list) {
     if (!item.IsMap())
       vary.fail(item, "vary: allowed in its list: {key.path: value, ...}, or lists of them alone");
+    vary.require_distinct_keys(item);
     Variant& variant = variants.emplace_back();
     for (const auto& pair : item)
       if (pair.first.IsScalar() && pair.first.Scalar() == "name")
@@ -142,6 +148,7 @@ Variants list_variants(const StudyEntry& vary) {
               "{key.path: value, ...}, or a list of such lists");
   std::vector<Variants> lists;
   if (!is_list) {
+    vary.require_distinct_keys(vary.node);
     for (const auto& pair : vary.node)
       lists.push_back(values_of_key(pair.first, pair.second, vary));
     return combinations(lists, vary);
@@ -311,7 +318,7 @@ Study parse_study(const std::string& text, const std::string& origin, const Assi
   Study study;
   study.single = !keys.vary && !keys.seeds && !keys.tuned_by && keys.lists.empty();
   if (keys.tuned_by) study.tuned_by = list_tuned_keys(*keys.tuned_by, variants);
-  std::set<std::filesystem::path> folders;
+  std::map<std::filesystem::path, std::size_t> folders;  // the run that has each
   for (const Variant& variant : variants) {
     refuse_overridden(variant.assignments, overrides);
     std::vector<std::string> words = variant.words;
@@ -323,10 +330,12 @@ Study parse_study(const std::string& text, const std::string& origin, const Assi
         assignments.push_back({"variant", variant.name, keys.vary->place(keys.vary->node)});
       StudyRun run{.folder = {}, .config = file.run(assignments, overrides)};
       run.folder = run_folder_below(run.config, words);
-      if (!folders.insert(run.folder).second) {
-        if (assigns_unread(own, run.config))
-          return;  // differs only in a setting that has no
-                   // effect
+      const auto [first, is_new] = folders.emplace(run.folder, study.runs.size());
+      if (!is_new) {
+        // The same run, but for a setting that has no effect.
+        if (assigns_unread(own, run.config) &&
+            differences(study.runs[first->second].config, run.config).empty())
+          return;
         throw InputError(
             fmt::format("{}: two variants would share the folder {}",
                         own.empty() ? keys.vary->place(keys.vary->node) : own.front().place,

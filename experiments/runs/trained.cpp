@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
@@ -46,6 +47,16 @@ std::filesystem::path find_checkpoint(const std::filesystem::path& run_folder) {
                                word_on_agents(run_folder)));
 }
 
+std::map<std::string, std::string> data_checksums(const Checkpoint& checkpoint) {
+  std::map<std::string, std::string> checksums;
+  if (!checkpoint.has_note("data")) return checksums;
+  const nlohmann::json data = nlohmann::json::parse(checkpoint.note("data"), nullptr, false);
+  if (data.is_object())
+    for (const auto& [file, checksum] : data.items())
+      if (checksum.is_string()) checksums[file] = checksum;
+  return checksums;
+}
+
 namespace {
 
 Config with_data(Config config, const std::string& data) {
@@ -72,25 +83,34 @@ Config tested_config(const Config& trained, const TestedOn& on) {
   return tested;
 }
 
+std::vector<Difference> joined(std::vector<Difference> all, std::vector<Difference> more) {
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
 }  // namespace
 
-TestedTask::TestedTask(const Config& trained, const TestedOn& on, SharedDatasets* shared)
-    : TestedTask(trained, tested_config(trained, on), on.own, shared) {
+TestedTask::TestedTask(const Config& trained, const TestedOn& on, SharedDatasets* shared,
+                       const std::map<std::string, std::string>& checksums)
+    : TestedTask(trained, tested_config(trained, on), on.own, shared,
+                 on.data.empty() ? checksums : std::map<std::string, std::string>()) {
   if (!on.scenes.empty()) check_same_agent(with_data(trained, on.data), task);
 }
 
 TestedTask::TestedTask(const Config& trained, const Config& tested, const OwnParts& own,
-                       SharedDatasets* shared)
+                       SharedDatasets* shared, const std::map<std::string, std::string>& checksums)
     : sources_(own, tested),
       task(tested, shared, sources_.sources()),
-      from_training(scene_differences(trained, tested)) {}
+      from_training(joined(scene_differences(trained, tested),
+                           data_differences(checksums, task.digits.checksums))) {}
 
 Trained::Trained(const std::filesystem::path& run_folder, const TestedOn& on)
     : Trained(Checkpoint(find_checkpoint(run_folder)), run_folder, on) {}
 
 Trained::Trained(const Checkpoint& checkpoint, const std::filesystem::path& run_folder,
                  const TestedOn& on)
-    : TestedTask(parse_config(checkpoint.config_yaml(), run_folder.string()), on),
+    : TestedTask(parse_config(checkpoint.config_yaml(), run_folder.string()), on,
+                 /*shared=*/nullptr, data_checksums(checkpoint)),
       weights(averaged(checkpoint, task.model.layout())) {}
 
 }  // namespace saccade

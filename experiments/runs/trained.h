@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ std::filesystem::path find_run_folder(const std::filesystem::path& given);
 /// either.
 std::filesystem::path find_checkpoint(const std::filesystem::path& run_folder);
 
+/// The checksums of the data that a checkpoint was trained on, by file; empty if it has none.
+std::map<std::string, std::string> data_checksums(const Checkpoint& checkpoint);
+
 /// What a trained agent is tested on: as it was trained, apart from what is given here.
 struct TestedOn {
   std::string data = {};       // a name of digit_sources(): digits of that source
@@ -30,19 +34,21 @@ struct TestedOn {
 
 /// The task of a trained agent as it is tested.
 struct TestedTask {
-  /// `shared` may be null. Throws InputError for what an agent of the configuration `trained` may
-  /// not be tested on.
-  TestedTask(const Config& trained, const TestedOn& on, SharedDatasets* shared = nullptr);
+  /// `shared` may be null. `checksums` are those of the data of the training; empty: not compared.
+  /// Throws InputError for what an agent of the configuration `trained` may not be tested on.
+  TestedTask(const Config& trained, const TestedOn& on, SharedDatasets* shared = nullptr,
+             const std::map<std::string, std::string>& checksums = {});
 
  private:
   TestedTask(const Config& trained, const Config& tested, const OwnParts& own,
-             SharedDatasets* shared);
+             SharedDatasets* shared, const std::map<std::string, std::string>& checksums);
 
   OwnSources sources_;
 
  public:
   const Task task;
-  const std::vector<Difference> from_training;  // scene_differences() of `task`
+  // scene_differences() of `task`, and data_differences() unless other data were asked for.
+  const std::vector<Difference> from_training;
 };
 
 /// A trained agent loaded from its run folder: the task it learned and the weights that were best

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "agent/learning/checkpoint.h"
@@ -25,15 +23,6 @@ void require_same(const RunFolder& folder, const Config& there, const Config& co
                   folder.path().string(), changed[0].key, changed[0].first, changed[0].second));
 }
 
-std::map<std::string, std::string> checksums_of(const Checkpoint& checkpoint) {
-  const nlohmann::json data = nlohmann::json::parse(checkpoint.note("data"), nullptr, false);
-  std::map<std::string, std::string> checksums;
-  if (data.is_object())
-    for (const auto& [file, checksum] : data.items())
-      if (checksum.is_string()) checksums[file] = checksum;
-  return checksums;
-}
-
 std::optional<double> share(const RunDocument& summary, Metric metric) {
   if (!summary.has_number(metric)) return std::nullopt;
   return summary.number(metric);
@@ -46,7 +35,11 @@ bool is_done(const RunFolder& folder, const Config& config) {
   const Config there = read_config(folder.path() / "config.yaml");
   if (is_longer(config, there)) return false;
   require_same(folder, there, config);
-  return true;
+  // Versions before 0.2 could be killed between config.yaml and the first checkpoint of a longer
+  // run, and then end the shorter one.
+  const std::optional<double> trained =
+      share(RunDocument(folder.summary(), kMostFacts), "episodes");
+  return !trained || *trained >= static_cast<double>(config.agent.training.episodes);
 }
 
 std::string table_of_finished(const RunFolder& folder, const Config& config) {
@@ -95,7 +88,7 @@ void restore_lost_files(const RunFolder& folder, const Config& config, const std
   const Config there = parse_config(checkpoint.config_yaml(), path.string());
   if (is_longer(config, there)) return;
   require_same(folder, there, config);
-  folder.restore_lost(config, command, meta_json(ranks, threads, checksums_of(checkpoint)));
+  folder.restore_words(config, command, meta_json(ranks, threads, data_checksums(checkpoint)));
 }
 
 }  // namespace saccade

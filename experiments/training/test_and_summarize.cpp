@@ -15,6 +15,7 @@ namespace saccade {
 
 std::string overfitting_word(double train_error, double valid_error, int valid_images) {
   constexpr double kGap = 0.05, kFactor = 2.0;
+  if (valid_images < 1) return "";
   double low = 0.0, high = 0.0;
   wilson_interval(valid_error, valid_images, low, high);
   if (!(low > train_error + kGap && low > kFactor * train_error)) return "";
@@ -64,7 +65,7 @@ void test_and_summarize(const Task& task, const RunFolder& folder, const RunLock
   replace_text(folder.summary(), summary.dump(2) + "\n");
   const std::string overfits =
       task.kind.has_digits
-          ? overfitting_word(training.train_error, training.best_error, task.digits.valid.size())
+          ? overfitting_word(training.train_error, training.best_error, training.valid_images)
           : "";
   progress.note(fmt::format("\n{}\n{}{}\n", to_text(to_table(report, task.model)), overfits,
                             folder.path().string()));

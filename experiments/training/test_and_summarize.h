@@ -16,6 +16,7 @@ namespace saccade {
 struct TrainingFigures {
   std::int64_t episodes, best_episodes;
   double best_error;   // on the validation scenes
+  int valid_images;    // that these show; 0 if nothing was evaluated in this process
   double train_error;  // in the last row of metrics.csv; NaN if nothing was trained in this process
   double elapsed;      // seconds
 };

@@ -122,10 +122,12 @@ bool train_in(const Config& config, const RunFolder& folder, const RunLock* lock
     const std::string meta = meta_json(ranks.count(), workers.threads(), task.digits.checksums);
     if (resumes) {
       word = training->resume();
-      if (training->is_lengthened())
-        folder.lengthen(config, request.command, meta);
-      else
-        folder.restore_lost(config, request.command, meta);
+      if (training->is_lengthened()) {
+        folder.set_test_aside();
+        // Before config.yaml: a folder that says it is longer must not continue as the shorter run.
+        training->save_last();
+      }
+      folder.restore_words(config, request.command, meta);
     } else {
       word = training->warm_start(request.strict);
       lock->require_own();

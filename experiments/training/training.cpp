@@ -121,6 +121,7 @@ void Training::evaluate(MetricsRow& row) {
   const Evaluation valid =
       validator_.run(flat(learner_.optimizer.averaged), {.progress = learner_.progress()});
   row["valid/error"] = valid.error;
+  valid_images_ = valid.images;
   if (task_.model.answer().stops) row["valid/looks"] = valid.looks;
   row["attention/on_target"] = valid.on_target;
   row["attention/border"] = valid.border;

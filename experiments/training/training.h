@@ -74,7 +74,7 @@ class Training final : public TrainingHandle {
   std::filesystem::path save_last() const override;
   void save_agent(const std::filesystem::path& path) const override;
   TrainingFigures figures() const {
-    return {episodes(), best_episodes_, best_error_, train_error_, elapsed()};
+    return {episodes(), best_episodes_, best_error_, valid_images_, train_error_, elapsed()};
   }
 
  private:
@@ -113,6 +113,7 @@ class Training final : public TrainingHandle {
   double best_cost_ = std::numeric_limits<double>::infinity();  // error, and the price of looks
   double best_error_ = std::numeric_limits<double>::infinity();
   std::int64_t best_episodes_ = 0;
+  int valid_images_ = 0;  // of every evaluation, which all show the same scenes; 0: none here yet
   double train_error_ = std::numeric_limits<double>::quiet_NaN();  // of the last row written
   // The row of the last update, if its evaluation is still missing. Complete only on the first
   // rank.

@@ -40,21 +40,32 @@ TEST_CASE(
     "left-overs of dead writers are removed; files being written and the user's own are kept") {
   const TemporaryFolder folder;
   const auto put = [&](const std::string& name) { put_bytes(folder.path / name, name); };
-  const std::set<std::string> left = {"video.part.0123abcd.gif", "other.part.00000000.csv",
-                                      "noun.part.ffffffff"};
-  const std::set<std::string> mine = {"video.part.gif",           "video.part.2.gif",
-                                      "video.part.0123abc.gif",   "video.part.0123ABCD.gif",
-                                      "video.part.0123abcde.gif", "a.part.b"};
+  const std::set<std::string> left = {"video.saccade.part.0123abcd.gif"};
+  const std::set<std::string> mine = {
+      "video.part.20260703.gif", "thesis.part.20260703.tex", "video.saccade.part.gif",
+      "video.saccade.part.2.gif", "video.saccade.part.0123abc.gif",
+      "video.saccade.part.0123ABCD.gif", "video.saccade.part.0123abcde.gif", "a.saccade.part.b",
+      // of other targets
+      "video.saccade.part.0123abcd.csv", "a video.saccade.part.0123abcd.gif",
+      "video.saccade.part.0123abcd", "noun.saccade.part.ffffffff"};
   for (const std::string& name : left) put(name);
   for (const std::string& name : mine) put(name);
-  fs::create_directory(folder.path / "agent.part.0123abcd");
-  put("agent.part.0123abcd/config.yaml");
+  fs::create_directory(folder.path / "agent.saccade.part.0123abcd");
+  put("agent.saccade.part.0123abcd/config.yaml");
   const OutputFile written(folder.path / "data.csv", /*force=*/false);
   const OutputFile another(folder.path / "video.gif", /*force=*/false);
   CHECK(fs::exists(written.path()));
   for (const std::string& name : left) CHECK_FALSE(fs::exists(folder.path / name));
   for (const std::string& name : mine) CHECK(bytes_of(folder.path / name) == name);
-  CHECK_FALSE(fs::exists(folder.path / "agent.part.0123abcd"));
+  CHECK(fs::exists(folder.path / "agent.saccade.part.0123abcd/config.yaml"));
+  const OutputFolder agent(folder.path / "agent");
+  CHECK_FALSE(fs::exists(folder.path / "agent.saccade.part.0123abcd"));
+
+  // In a folder that only the program writes to, those of every target.
+  remove_left_overs(folder.path);
+  CHECK_FALSE(fs::exists(folder.path / "noun.saccade.part.ffffffff"));
+  CHECK(fs::exists(another.path()));
+  CHECK(bytes_of(folder.path / "thesis.part.20260703.tex") == "thesis.part.20260703.tex");
 }
 
 TEST_CASE("nothing is written through a symbolic link") {

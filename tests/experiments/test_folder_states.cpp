@@ -170,28 +170,28 @@ TEST_CASE("a run can start in a folder without a checkpoint, which has nothing t
        [&](const fs::path& out) {
          begin(out);
          fs::create_directory(out / "checkpoints");
-         put_bytes(out / "checkpoints/last.part.0123abcd.safetensors", "half");
+         put_bytes(out / "checkpoints/last.saccade.part.0123abcd.safetensors", "half");
        }},
       {"and then its folder was removed", begin},
       {"killed while its first files were written",
        [&](const fs::path& out) {
          fs::create_directories(out / "checkpoints");
-         put_bytes(out / "config.part.0123abcd.yaml", "name: ti");
+         put_bytes(out / "config.saccade.part.0123abcd.yaml", "name: ti");
        }},
       {"killed while its last ones were",
        [&](const fs::path& out) {
          begin(out);
          fs::create_directory(out / "checkpoints");
-         put_bytes(out / "metrics.part.0123abcd.csv", "epi");
-         put_bytes(out / "metrics.part.0123abcd.jsonl", "");
+         put_bytes(out / "metrics.saccade.part.0123abcd.csv", "epi");
+         put_bytes(out / "metrics.saccade.part.0123abcd.jsonl", "");
          put_bytes(out / "metrics.jsonl", "");
          fs::create_directory(out / "recordings");
-         put_bytes(out / "recordings/episodes-000.part.0123abcd.gif", "GIF8");
+         put_bytes(out / "recordings/episodes-000.saccade.part.0123abcd.gif", "GIF8");
        }},
       {"killed while it said that it had failed",
        [&](const fs::path& out) {
          fs::create_directories(out);
-         put_bytes(out / "failed.part.0123abcd.txt", "process 1 on");
+         put_bytes(out / "failed.saccade.part.0123abcd.txt", "process 1 on");
        }},
   };
   for (const bool resume : {false, true})
@@ -273,9 +273,9 @@ TEST_CASE("a study continues after a run was killed while recording its failure"
   const TinyStudy tiny("seeds: 2\n");
   const fs::path folder = tiny.path / "study" / tiny.runs()[1].folder;
   fs::create_directories(folder);
-  put_bytes(folder / "failed.part.0123abcd.txt", "process 1 on host h");
+  put_bytes(folder / "failed.saccade.part.0123abcd.txt", "process 1 on host h");
   put_bytes(folder / kLockFile, "process 1 on host h");
-  put_bytes(tiny.path / "study/study.part.0123abcd.txt", "base/se");
+  put_bytes(tiny.path / "study/study.saccade.part.0123abcd.txt", "base/se");
   put_bytes(tiny.path / "study/.lock", "");
   CHECK(run(tiny.options("study"), false));
   CHECK(is_finished(RunFolder(folder)));

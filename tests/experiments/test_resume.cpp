@@ -151,11 +151,11 @@ TEST_CASE("an incomplete row is dropped, and so are recordings") {
   const std::string rows = bytes_of(options.out / "metrics.csv");
   put_bytes(options.out / "metrics.csv", rows + "1");
   fs::create_directories(options.out / "recordings");
-  put_bytes(options.out / "recordings/episodes-16.part.0123abcd.gif", "GIF8");
+  put_bytes(options.out / "recordings/episodes-16.saccade.part.0123abcd.gif", "GIF8");
   put_bytes(options.out / "recordings/episodes-00.gif", "GIF8");
   CHECK(run(resumed(options), false));
   check_same_run(options.out, whole);
-  CHECK_FALSE(fs::exists(options.out / "recordings/episodes-16.part.0123abcd.gif"));
+  CHECK_FALSE(fs::exists(options.out / "recordings/episodes-16.saccade.part.0123abcd.gif"));
   CHECK(fs::exists(options.out / "recordings/episodes-00.gif"));
 }
 
@@ -252,6 +252,50 @@ TEST_CASE("a stopped run can be extended to more episodes, as if configured so")
   put_bytes(options.out / kLast, shorter);
   CHECK(run(longer, false));
   CHECK(Checkpoint(options.out / kLast).updates() == 24);
+}
+
+TEST_CASE("a run that was killed while it was extended does not end as the shorter one") {
+  const TinyExperiment tiny;
+  const fs::path out = tiny.train("out");
+  const auto shorter = contents(out);
+  const RunRequest longer = resumed(tiny.options("out", {"training.episodes=384"}));
+  struct : StopsAt {
+    using StopsAt::StopsAt;
+    void note(const std::string&) override {
+      if (saved.empty()) saved = Checkpoint(last).config_yaml();
+    }
+    fs::path last;
+    std::string saved;  // before the first update
+  } begins{208};
+  begins.last = out / kLast;
+  CHECK_FALSE(run_until(longer, begins, begins.stop));
+  CHECK(parse_config(begins.saved, "last").agent.training.episodes == 384);
+  const std::string config = bytes_of(out / "config.yaml");
+
+  // Killed before config.yaml was written: the shorter run is refused, the longer one continues.
+  put_bytes(out / "config.yaml", shorter.at("config.yaml"));
+  CHECK(contains(resume_fault(resumed(tiny.options("out"))),
+                 "was saved with another configuration: training.episodes: 384 there, 192 now"));
+  StopsAt next(224);
+  CHECK_FALSE(run_until(longer, next, next.stop));
+  CHECK(bytes_of(out / "config.yaml") == config);
+
+  // As versions before 0.2 left it, whose shorter run then ended.
+  put_bytes(out / kLast, shorter.at(kLast));
+  put_bytes(out / "summary.json", shorter.at("summary.json"));
+  CHECK(run(longer, false));
+  CHECK(read_json(out / "summary.json")["episodes"] == 384);
+}
+
+TEST_CASE("config.yaml says what a resumed run trains") {
+  const TinyExperiment tiny;
+  const RunRequest options = tiny.options("out");
+  CHECK_FALSE(run_one_update(options));
+  const std::string config = bytes_of(options.out / "config.yaml");
+  put_bytes(options.out / "config.yaml",
+            to_yaml(read_config(tiny.yaml, Overrides{"training.episodes=384"})));
+  CHECK(run(resumed(options), false));
+  CHECK(bytes_of(options.out / "config.yaml") == config);
 }
 
 TEST_CASE("a run cannot be resumed with another configuration or other data") {

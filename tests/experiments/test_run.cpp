@@ -184,7 +184,7 @@ TEST_CASE("a run killed anywhere before its first checkpoint leaves a usable fol
       options.resume = resume;
       fs::create_directories(options.out / "checkpoints");
       const char* const begun[] = {"config.yaml", "command.txt", "meta.json", "metrics.csv",
-                                   "checkpoints/last.part.0123abcd.safetensors"};
+                                   "checkpoints/last.saccade.part.0123abcd.safetensors"};
       for (int i = 0; i < files; ++i) put_bytes(options.out / begun[i], "");
       CHECK(run(options, false));
       CHECK(bytes_of(options.out / kLast) == checkpoint);

@@ -89,6 +89,10 @@ TEST_CASE("values that have no effect with a variant's other settings give a sin
   const TinyStudy varied("vary: {reinforce.advantage: [none, learned]}\n");
   CHECK(varied.runs().size() == 2);
   CHECK(varied.runs({"attention.glimpse.kind=soft_point"}).size() == 1);
+  const TinyStudy named(
+      "vary: [{name: a, model.core: rnn}, "
+      "{name: a, model.core: rnn, attention.glimpse.grid: [2, 3]}]\n");
+  CHECK(named.runs().size() == 1);
 }
 
 TEST_CASE("variants can be listed, each with the settings that belong together") {
@@ -174,6 +178,8 @@ TEST_CASE("an invalid study is refused with its location") {
   const auto fault = [](const std::string& lines, const Overrides& overrides = {}) {
     return fault_of(TinyStudy(lines), overrides);
   };
+  CHECK(contains(fault("", {"vary={model.core: [rnn], model.core: [gru]}"}),
+                 "gru]}': repeated key 'model.core'"));
   const std::pair<std::string, std::string> faults[] = {
       {"vary: {}\n", "an empty study"},
       {"vary:\n", "an empty study"},
@@ -189,6 +195,17 @@ TEST_CASE("an invalid study is refused with its location") {
        "tiny.yaml:12:15: vary: name: 'a/b' cannot name a folder"},
       {"vary: [{name: a, training.ema: 0.5}, {name: a, model.core: gru}]\n",
        "share the folder a/seed-1"},
+      // The settings that count differ, beside one that has no effect.
+      {"vary: [{name: a, model.core: rnn}, {name: a, model.core: gru, "
+       "attention.glimpse.grid: [2, 3]}]\n",
+       "share the folder a/seed-1"},
+      {"seeds: 2\nseeds: 5\n", "tiny.yaml:13:1: repeated key 'seeds'; line 12 has it already"},
+      {"vary: {model.core: [rnn, gru]}\nvary: {training.ema: [0.5, 0.6]}\n",
+       "tiny.yaml:13:1: repeated key 'vary'; line 12 has it already"},
+      {"vary:\n  model.core: [rnn, gru]\n  model.core: [lstm]\n",
+       "tiny.yaml:14:3: repeated key 'model.core'; line 13 has it already"},
+      {"vary: [{training.ema: 0.5, training.ema: 0.6}]\n", "repeated key 'training.ema'"},
+      {"vary: [{name: a, name: b, training.ema: 0.6}]\n", "repeated key 'name'"},
       {"vary: []\n", "an empty study"},
       {"vary: [rnn]\n", "allowed in its list"},
       {"vary: [{seed: 2}]\n", "seeds: [...] varies seeds"},

@@ -204,7 +204,7 @@ TEST_CASE("log.snapshots keeps the agent of every evaluation, once") {
   while (!run_one_update(options)) {
     options.resume = true;
     fs::create_directories(options.out / "snapshots");
-    put_bytes(options.out / "snapshots/episodes-64.part.0123abcd.safetensors", "half");
+    put_bytes(options.out / "snapshots/episodes-64.saccade.part.0123abcd.safetensors", "half");
   }
   CHECK(snapshots_of(options.out) == files);
   for (const std::string& file : files)
