@@ -26,9 +26,6 @@ std::vector<std::filesystem::path> call_export(ExportOptions options) {
     if (options.agents.size() > 1)
       throw InputError(
           fmt::format("{}: only --web takes several agents", options.agents[1].string()));
-    if (!others)
-      throw InputError(
-          "nothing to write; allowed: --npz FILE, --onnx FILE, --agent DIR, --web DIR");
     files.run_folder = options.agents.front();
     return export_agent(files);
   }

@@ -1,14 +1,19 @@
 #include "experiments/export/agent_file.h"
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
+
+#include "base/error.h"
+#include "experiments/files/json_text.h"
 
 namespace saccade {
 namespace {
 
 constexpr std::size_t kLengthBytes = 8;  // of a safetensors file's header
+constexpr int kMostClasses = 256;        // a label has one byte
 
 // The length of what comes before the numbers.
 std::size_t head_of(const std::string& checkpoint, std::size_t width) {
@@ -29,7 +34,7 @@ std::string agent_file(const nlohmann::json& about, const std::string& checkpoin
   nlohmann::json lengths = {{"about", about}, {"head", head}, {"width", width}};
   lengths["numbers"] = (checkpoint.size() - head) / width;
   lengths["digits"] = digits.size();
-  const std::string header = lengths.dump();
+  const std::string header = json_text(lengths);
   std::string file = "SACCADE1";
   for (int shift = 0; shift < 32; shift += 8)
     file += static_cast<char>(header.size() >> shift & 255);
@@ -38,6 +43,20 @@ std::string agent_file(const nlohmann::json& about, const std::string& checkpoin
   for (std::size_t place = width; place-- > 0;)
     for (std::size_t i = head + place; i < checkpoint.size(); i += width) file += checkpoint[i];
   return file + digits;
+}
+
+std::string some_digits(const Dataset& set, int count) {
+  if (set.classes > kMostClasses)
+    throw InputError(fmt::format("{} classes, where labels are bytes; allowed: up to {}",
+                                 set.classes, kMostClasses));
+  const std::size_t pixels = set.images.size() / set.labels.size();
+  std::string images, labels;
+  for (int i = 0; i < count; ++i) {
+    const auto from = static_cast<std::int64_t>(i) * set.size() / count;
+    images.append(reinterpret_cast<const char*>(set.images.data()) + from * pixels, pixels);
+    labels += static_cast<char>(set.labels(from));
+  }
+  return images + labels;
 }
 
 }  // namespace saccade

@@ -3,6 +3,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "env/digits.h"
 #include "nn/safetensors.h"
 
 namespace saccade {
@@ -15,8 +16,13 @@ namespace saccade {
 /// "digits"}: what is said of it, and the lengths of what follows: `head` bytes of the checkpoint
 /// as they are, up to its numbers; the `numbers` of it, `width` bytes each, first the uppermost
 /// byte of each, then the next, to the lowest, which compresses better by a tenth; `digits` bytes.
-/// Lengths and numbers are little-endian.
+/// Lengths and numbers are little-endian. Bytes of `about` that are no UTF-8, as a command line may
+/// have them, are replaced.
 std::string agent_file(const nlohmann::json& about, const std::string& checkpoint,
                        Precision precision, const std::string& digits);
+
+/// Digits from all over the set, for agent_file: `count` images, then a byte for each label. Throws
+/// InputError if the labels do not fit into bytes.
+std::string some_digits(const Dataset& set, int count);
 
 }  // namespace saccade

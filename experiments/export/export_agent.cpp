@@ -37,14 +37,14 @@ std::vector<NpzArray> arrays_of(const ParameterLayout& layout, std::span<const f
 
 std::vector<fs::path> export_agent(const ExportRequest& request) {
   if (request.npz.empty() && request.onnx.empty() && request.agent.empty())
-    throw InputError(
-        "saccade export: nothing to write; allowed: --npz FILE, --onnx FILE, --agent DIR");
+    throw InputError("nothing to write; allowed: --npz FILE, --onnx FILE, --agent DIR, --web DIR");
   if (request.unrolled && request.onnx.empty())
     throw InputError("--unrolled: has no effect without --onnx");
   if (request.half && request.agent.empty())
     throw InputError("--half: has no effect without --agent");
   require_suffix("--npz", request.npz, ".npz");
   require_suffix("--onnx", request.onnx, ".onnx");
+  require_no_links(request.run_folder);
   const Trained trained(request.run_folder);
   const std::span<const float> weights = flat(trained.weights);
 

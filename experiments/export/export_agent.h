@@ -20,7 +20,7 @@ struct ExportRequest {
 /// parameter, by name. `onnx`: the agent as a computation graph (onnx_model.h). `agent`: what
 /// others need of the run, as a folder that every command accepts (shared_agent.h). Throws
 /// InputError before writing anything if no target or a wrong suffix is given, a file exists
-/// already, or the agent cannot be expressed in ONNX.
+/// already, the run folder has a symbolic link, or the agent cannot be expressed in ONNX.
 std::vector<std::filesystem::path> export_agent(const ExportRequest& request);
 
 }  // namespace saccade

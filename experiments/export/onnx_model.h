@@ -33,7 +33,7 @@ void require_canvas_only(const Task& task, const std::string& who, const std::st
 ///
 /// `episode`: input `canvas` (batch, channels, rows, cols) in [0, 1], and `first_location` if the
 /// first look is sampled; outputs `log_probabilities` after the last look and `locations` (batch,
-/// T, 2).
+/// T, L): L is 2, or 3 with a zoom.
 ///
 /// The metadata hold the version, the configuration, the classes and the meaning of each input and
 /// output. Throws InputError naming the setting for an agent that cannot be expressed in ONNX.

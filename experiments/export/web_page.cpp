@@ -18,7 +18,7 @@
 #include "experiments/export/agent_file.h"
 #include "experiments/export/onnx_model.h"
 #include "experiments/files/shipped.h"
-#include "experiments/runs/run_folder.h"
+#include "experiments/runs/shared_agent.h"
 #include "experiments/runs/trained.h"
 #include "experiments/task/task.h"
 
@@ -81,18 +81,6 @@ void require_playable(const Task& task, const fs::path& agent) {
   }
 }
 
-// Test digits from all over the set: images, then a byte for each label.
-std::string some_digits(const Dataset& set, int count) {
-  const std::size_t pixels = set.images.size() / set.labels.size();
-  std::string images, labels;
-  for (int i = 0; i < count; ++i) {
-    const auto from = static_cast<std::int64_t>(i) * set.size() / count;
-    images.append(reinterpret_cast<const char*>(set.images.data()) + from * pixels, pixels);
-    labels += static_cast<char>(set.labels(from));
-  }
-  return images + labels;
-}
-
 std::string file_of(const std::string& name) { return "agents/" + name + ".agent"; }
 
 // The name of an agent that comes with the program, or of its experiment, with a number if another
@@ -120,8 +108,18 @@ nlohmann::json figures_of(const fs::path& agent) {
   return figures;
 }
 
+// The digits of which the page makes scenes.
+std::string page_digits(const Dataset& set, int count, const fs::path& agent) {
+  try {
+    return some_digits(set, count);
+  } catch (const InputError& error) {
+    throw InputError(fmt::format("--web: {}: {}", agent.string(), error.what()));
+  }
+}
+
 // Adds the file of an agent and returns its name.
 std::string add_agent(Files& files, const fs::path& agent, const fs::path& scratch) {
+  require_no_links(agent);
   const Checkpoint checkpoint(find_checkpoint(agent));
   Config config = config_of(checkpoint, agent.string());
   const std::string name = new_name(files, agent, config), source = config.data.source;
@@ -139,7 +137,8 @@ std::string add_agent(Files& files, const fs::path& agent, const fs::path& scrat
   const fs::path weights = scratch / (name + ".safetensors");
   const Precision precision = checkpoint.precision();
   checkpoint.write_averaged(weights, precision);
-  files[file_of(name)] = agent_file(about, read_text(weights), precision, some_digits(set, count));
+  files[file_of(name)] =
+      agent_file(about, read_text(weights), precision, page_digits(set, count, agent));
   fs::remove(weights);
   return name;
 }

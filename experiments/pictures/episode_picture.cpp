@@ -282,7 +282,8 @@ EpisodeStrip::EpisodeStrip(const PicturedAgent& agent, std::string name)
   if (has_state_weights(agent))
     table_ = table_size(agent, ends_with_table() ? kStripCell : kHopCell);
   const int seen = std::max(1, look_.num_seen());
-  seen_side_ = std::min(look_.cols() / 3, (look_.cols() - (seen - 1) * kStripGap / 2) / seen);
+  seen_side_ =
+      std::max(1, std::min(look_.cols() / 3, (look_.cols() - (seen - 1) * kStripGap / 2) / seen));
 }
 
 // Height of a tile, without what is below all of them.

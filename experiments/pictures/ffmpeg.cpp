@@ -7,13 +7,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/input_file.h"
 #include "base/output.h"
 
 namespace saccade {
@@ -23,9 +26,21 @@ namespace fs = std::filesystem;
 
 constexpr const char* kVariable = "SACCADE_FFMPEG";
 
+// Whether a file begins with the box of an .mp4's type: a length, then "ftyp".
+bool begins_as_mp4(const fs::path& path) try {
+  InputFile file(path);
+  std::array<char, 8> head{};
+  file.read(head.data(), head.size());
+  return file && std::string_view(head.data() + 4, 4) == "ftyp";
+} catch (const std::exception&) {  // it cannot be read
+  return false;
+}
+
 class Encoder final : public VideoFile {
  public:
-  Encoder(const std::string& program, const fs::path& path, const VideoShape& shape) : path_(path) {
+  Encoder(const std::string& program, const fs::path& path, const VideoShape& shape,
+          const fs::path& name)
+      : path_(path), name_(name) {
     std::vector<std::string> words = {program,
                                       "-loglevel",
                                       "quiet",
@@ -66,9 +81,9 @@ class Encoder final : public VideoFile {
   }
 
   void close() override {
-    if (end() != 0 || !takes_)
+    if (end() != 0 || !takes_ || !begins_as_mp4(path_))
       throw std::runtime_error(
-          fmt::format("{}: cannot be written: {}", path_.string(), write_fault(path_)));
+          fmt::format("{}: cannot be written: {}", name_.string(), write_fault(path_)));
   }
 
  private:
@@ -105,7 +120,7 @@ class Encoder final : public VideoFile {
     return status;
   }
 
-  fs::path path_;
+  fs::path path_, name_;  // where it is, and what messages call it
   pid_t child_ = -1;
   int socket_ = -1;
   bool takes_ = true;  // the program takes frames
@@ -121,9 +136,9 @@ bool ffmpeg_is_chosen() {
 std::string ffmpeg_program() { return ffmpeg_is_chosen() ? std::getenv(kVariable) : "ffmpeg"; }
 
 std::unique_ptr<VideoFile> open_with_ffmpeg(const std::string& program, const fs::path& path,
-                                            const VideoShape& shape) {
+                                            const VideoShape& shape, const fs::path& name) {
   if (!std::ofstream(path, std::ios::app)) return nullptr;
-  auto encoder = std::make_unique<Encoder>(program, path, shape);
+  auto encoder = std::make_unique<Encoder>(program, path, shape, name);
   if (!encoder->is_started()) return nullptr;
   return encoder;
 }

@@ -22,11 +22,11 @@ int delay(double fps) { return std::clamp(static_cast<int>(std::lround(100.0 / f
 
 class Gif final : public VideoFile {
  public:
-  Gif(const std::filesystem::path& path, const VideoShape& shape)
-      : path_(path), delay_(delay(shape.fps)), shown_(shape.rows, shape.cols, {}) {
+  Gif(const std::filesystem::path& path, const VideoShape& shape, const std::filesystem::path& name)
+      : path_(path), name_(name), delay_(delay(shape.fps)), shown_(shape.rows, shape.cols, {}) {
     if (std::max(shape.rows, shape.cols) > kMaxSide)
       throw InputError(fmt::format("{}: a GIF has at most {} pixels a side, not {} x {}",
-                                   path.string(), kMaxSide, shape.cols, shape.rows));
+                                   name.string(), kMaxSide, shape.cols, shape.rows));
     errno = 0;
     file_ = EGifOpenFileName(path.c_str(), false, nullptr);
     if (file_ == nullptr) cannot_be_written(path);
@@ -68,7 +68,7 @@ class Gif final : public VideoFile {
  private:
   [[noreturn]] void fail() const {
     throw std::runtime_error(
-        fmt::format("{}: cannot be written: {}", path_.string(), write_fault(path_)));
+        fmt::format("{}: cannot be written: {}", name_.string(), write_fault(path_)));
   }
   void check(int result) const {
     if (result != GIF_OK) fail();
@@ -148,7 +148,7 @@ class Gif final : public VideoFile {
     check(EGifPutImageDesc(file_, box.x, box.y, box.width, box.height, false, map.get()));
   }
 
-  std::filesystem::path path_;
+  std::filesystem::path path_, name_;  // where it is, and what messages call it
   int delay_;
   Picture shown_;  // the last frame
   bool first_ = true;
@@ -158,8 +158,9 @@ class Gif final : public VideoFile {
 
 }  // namespace
 
-std::unique_ptr<VideoFile> open_gif(const std::filesystem::path& path, const VideoShape& shape) {
-  return std::make_unique<Gif>(path, shape);
+std::unique_ptr<VideoFile> open_gif(const std::filesystem::path& path, const VideoShape& shape,
+                                    const std::filesystem::path& name) {
+  return std::make_unique<Gif>(path, shape, name);
 }
 
 }  // namespace saccade

@@ -72,8 +72,9 @@ LookPicture::LookPicture(const PicturedAgent& agent, int side) : agent_(agent) {
   const int longer = std::max(rows, cols);
   zoom_ = std::max(1, side / longer);
   shrink_ = longer > 2 * side ? (longer + 2 * side - 1) / (2 * side) : 1;
-  rows_ = rows * zoom_ / shrink_;
-  cols_ = cols * zoom_ / shrink_;
+  // Of a canvas like a strip, the short side would vanish.
+  rows_ = std::max(1, rows * zoom_ / shrink_);
+  cols_ = std::max(1, cols * zoom_ / shrink_);
   stroke_ = std::max(1, side / 150);
 }
 

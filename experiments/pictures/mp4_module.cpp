@@ -50,7 +50,6 @@ int read_shape(const char* path, int with_frames, SaccadeMp4Shape* shape) try {
   while (with_frames && film.grab()) ++shape->frames;
   shape->rows = static_cast<int>(film.get(cv::CAP_PROP_FRAME_HEIGHT));
   shape->cols = static_cast<int>(film.get(cv::CAP_PROP_FRAME_WIDTH));
-  shape->fps = film.get(cv::CAP_PROP_FPS);
   return 1;
 } catch (const std::exception&) {
   return 0;

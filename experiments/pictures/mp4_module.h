@@ -11,7 +11,6 @@ extern "C" {
 /// What `frames` and size a video has.
 struct SaccadeMp4Shape {
   int rows, cols, frames;
-  double fps;
 };
 
 struct SaccadeMp4 {
@@ -27,6 +26,6 @@ struct SaccadeMp4 {
 };
 
 /// The module's one function, by this name, which changes with these declarations.
-#define SACCADE_MP4_FUNCTION saccade_mp4_1
+#define SACCADE_MP4_FUNCTION saccade_mp4_2
 using SaccadeMp4Function = const SaccadeMp4*();
 }

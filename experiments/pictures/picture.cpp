@@ -135,7 +135,7 @@ Picture Picture::enlarged(int factor) const {
 }
 
 Picture Picture::shrunk(int factor) const {
-  Picture small(rows_ / factor, cols_ / factor, {});
+  Picture small(std::max(1, rows_ / factor), std::max(1, cols_ / factor), {});
   cv::Mat target = matrix(small);
   cv::resize(matrix(*this), target, target.size(), 0, 0, cv::INTER_AREA);
   return small;

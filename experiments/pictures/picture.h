@@ -58,7 +58,7 @@ class Picture {
 
   /// Enlarges by an integer factor (nearest neighbour).
   Picture enlarged(int factor) const;
-  /// Shrinks by an integer factor (box means).
+  /// Shrinks by an integer factor (box means); each side keeps at least a pixel.
   Picture shrunk(int factor) const;
 
  private:

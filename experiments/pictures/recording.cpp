@@ -169,8 +169,8 @@ class PanelGrid {
 Recording write_video(std::span<const RecordedAgent> agents, const RecordingRequest& request,
                       const std::filesystem::path& path, Workers& workers) {
   const PanelGrid grid(agents);
-  const auto video =
-      open_video(path, {.rows = grid.rows(), .cols = grid.cols(), .fps = request.fps});
+  const auto video = open_video(
+      path, {.rows = grid.rows(), .cols = grid.cols(), .fps = request.fps}, request.target);
   const Recording result =
       play_scenes(agents, request, workers, [&](int, std::span<const Episode> episodes) {
         const int last = grid.num_steps() - 1;
@@ -228,7 +228,7 @@ Recording write_sheet(std::span<const RecordedAgent> agents, const RecordingRequ
   write_text(path, png);
   if (read_text(path) != png)
     throw std::runtime_error(
-        fmt::format("{}: cannot be written: other bytes are there", path.string()));
+        fmt::format("{}: cannot be written: other bytes are there", request.target.string()));
   return result;
 }
 

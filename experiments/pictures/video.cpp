@@ -34,10 +34,14 @@ const SaccadeMp4* mp4() {
 
 int even(int side) { return side + side % 2; }
 
+// FFmpeg takes what stands before a colon in a relative path for a protocol.
+fs::path whole_path(const fs::path& path) { return fs::absolute(path); }
+
 class Mp4 final : public VideoFile {
  public:
-  Mp4(const fs::path& path, const VideoShape& shape)
+  Mp4(const fs::path& path, const VideoShape& shape, const fs::path& name)
       : path_(path),
+        name_(name),
         shape_(shape),
         video_(mp4() ? mp4()->open(path.c_str(), shape.rows, shape.cols, shape.fps) : nullptr) {}
   ~Mp4() override { end(); }
@@ -55,7 +59,7 @@ class Mp4 final : public VideoFile {
     if (!mp4()->shape(path_.c_str(), /*with_frames=*/1, &shape) || shape.frames != frames_ ||
         shape.rows != even(shape_.rows) || shape.cols != even(shape_.cols))
       throw std::runtime_error(
-          fmt::format("{}: cannot be written: {}", path_.string(), write_fault(path_)));
+          fmt::format("{}: cannot be written: {}", name_.string(), write_fault(path_)));
   }
 
  private:
@@ -63,7 +67,7 @@ class Mp4 final : public VideoFile {
     if (video_) mp4()->close(std::exchange(video_, nullptr));
   }
 
-  fs::path path_;
+  fs::path path_, name_;  // where it is, and what messages call it
   VideoShape shape_;
   int frames_ = 0;
   void* video_;
@@ -72,9 +76,10 @@ class Mp4 final : public VideoFile {
 bool uses_module() { return mp4() && !ffmpeg_is_chosen(); }
 
 /// Null if that is not possible.
-std::unique_ptr<VideoFile> try_to_open_mp4(const fs::path& path, const VideoShape& shape) {
-  if (!uses_module()) return open_with_ffmpeg(ffmpeg_program(), path, shape);
-  auto file = std::make_unique<Mp4>(path, shape);
+std::unique_ptr<VideoFile> try_to_open_mp4(const fs::path& path, const VideoShape& shape,
+                                           const fs::path& name) {
+  if (!uses_module()) return open_with_ffmpeg(ffmpeg_program(), whole_path(path), shape, name);
+  auto file = std::make_unique<Mp4>(whole_path(path), shape, name);
   if (!file->is_open()) return nullptr;
   return file;
 }
@@ -87,8 +92,8 @@ bool writes_mp4() {
     if (mkdtemp(folder.data()) == nullptr) return false;
     bool writes = false;
     try {
-      if (const auto video =
-              try_to_open_mp4(fs::path(folder) / "trial.mp4", {.rows = 64, .cols = 64})) {
+      const fs::path trial = fs::path(folder) / "trial.mp4";
+      if (const auto video = try_to_open_mp4(trial, {.rows = 64, .cols = 64}, trial)) {
         video->add(Picture(64, 64, {}));
         video->close();
         writes = true;
@@ -101,28 +106,31 @@ bool writes_mp4() {
   return works;
 }
 
-std::unique_ptr<VideoFile> open_mp4(const fs::path& path, const VideoShape& shape) {
-  if (auto file = try_to_open_mp4(path, shape)) return file;
+std::unique_ptr<VideoFile> open_mp4(const fs::path& path, const VideoShape& shape,
+                                    const fs::path& name) {
+  if (auto file = try_to_open_mp4(path, shape, name)) return file;
   if (!writes_mp4())
-    throw InputError(fmt::format("{}: {}; formats that work: {}", path.string(), mp4_fault(),
+    throw InputError(fmt::format("{}: {}; formats that work: {}", name.string(), mp4_fault(),
                                  join(video_formats())));
-  throw InputError(fmt::format("{}: cannot be written as H.264 with {} x {} pixels", path.string(),
+  throw InputError(fmt::format("{}: cannot be written as H.264 with {} x {} pixels", name.string(),
                                shape.cols, shape.rows));
 }
 
 }  // namespace
 
-std::unique_ptr<VideoFile> open_video(const fs::path& path, const VideoShape& shape) {
-  if (path.extension() == ".mp4") return open_mp4(path, shape);
-  if (path.extension() == ".gif") return open_gif(path, shape);
+std::unique_ptr<VideoFile> open_video(const fs::path& path, const VideoShape& shape,
+                                      const fs::path& name) {
+  const fs::path& shown = name.empty() ? path : name;
+  if (path.extension() == ".mp4") return open_mp4(path, shape, shown);
+  if (path.extension() == ".gif") return open_gif(path, shape, shown);
   throw InputError(fmt::format("{}: '{}' is not a suffix of a video; formats that work: {}",
-                               path.string(), path.extension().string(), join(video_formats())));
+                               shown.string(), path.extension().string(), join(video_formats())));
 }
 
 VideoShape shape_of_mp4(const fs::path& path) {
   SaccadeMp4Shape shape{};
-  if (!mp4() || !mp4()->shape(path.c_str(), /*with_frames=*/0, &shape)) return {};
-  return {.rows = shape.rows, .cols = shape.cols, .fps = shape.fps};
+  if (!mp4() || !mp4()->shape(whole_path(path).c_str(), /*with_frames=*/0, &shape)) return {};
+  return {.rows = shape.rows, .cols = shape.cols};
 }
 
 std::string mp4_fault() {

@@ -15,8 +15,14 @@
 namespace saccade {
 namespace fs = std::filesystem;
 
+void require_no_links(const fs::path& run_folder) {
+  const fs::path folder = find_run_folder(run_folder);
+  if (fs::is_directory(folder)) RunFolder(folder).require_no_links();
+}
+
 void write_shared_agent(const std::filesystem::path& run_folder,
                         const std::filesystem::path& folder, bool half) {
+  require_no_links(run_folder);
   const RunFolder run(find_run_folder(run_folder));
   if (!is_finished(run))
     throw InputError(fmt::format("{}: no finished run; its test comes at the end of `saccade run`",

@@ -101,9 +101,9 @@ export class Browser {
     return mouse('mouseReleased', to ?? [x, y], {buttons: 0});
   }
 
-  async press(key) {
+  async press(key, {shift = false} = {}) {
     const codes = {Enter: 13, ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40, Tab: 9, End: 35, Home: 36};
-    const event = {key, code: key, windowsVirtualKeyCode: codes[key],
+    const event = {key, code: key, windowsVirtualKeyCode: codes[key], modifiers: shift ? 8 : 0,
       ...(key === 'Enter' ? {text: '\r'} : {})};
     await this.send('Input.dispatchKeyEvent', {type: 'keyDown', ...event});
     await this.send('Input.dispatchKeyEvent', {type: 'keyUp', ...event});

@@ -228,7 +228,7 @@ TEST_CASE("export refuses invalid requests before writing anything") {
   const TrainedTiny tiny({"attention.glimpse.kind=random"});
   const fs::path npz = tiny.path / "weights.npz", onnx = tiny.path / "agent.onnx";
   CHECK(export_fault({.run_folder = tiny.run}) ==
-        "saccade export: nothing to write; allowed: --npz FILE, --onnx FILE, --agent DIR");
+        "nothing to write; allowed: --npz FILE, --onnx FILE, --agent DIR, --web DIR");
   CHECK(contains(export_fault({.run_folder = tiny.run, .npz = npz, .unrolled = true}),
                  "--unrolled: has no effect"));
   CHECK(export_fault({.run_folder = tiny.run, .npz = npz, .half = true}) ==

@@ -121,6 +121,27 @@ TEST_CASE("each tile has its number above and the sides of its scales below") {
   CHECK(picture.rows() == kHead + kCanvas + 4 + 60 + 16);
 }
 
+TEST_CASE("a canvas like a strip keeps a pixel of its short side, and its scales") {
+  const Sheets tiny;
+  for (const std::string canvas : {"[2048, 8]", "[8, 2048]"}) {
+    CAPTURE(canvas);
+    const Task task = tiny.task({"scene.canvas=" + canvas});
+    Tensor<1> weights = zeros<1>(task.model.layout().size());
+    task.model.layout().initialize(flat(weights), 5);
+    PlayedScene played(task, Split::test, flat(weights));
+    for (const int side : {72, 180, 300}) {
+      CAPTURE(side);
+      const LookPicture look(task, side);
+      const Picture drawn = look.canvas(played.episode(), 0, /*numbered=*/false);
+      CHECK(std::min(drawn.rows(), drawn.cols()) >= 1);
+      CHECK(drawn.rows() == look.rows());
+      CHECK(drawn.cols() == look.cols());
+    }
+    const EpisodeStrip strip(task, "");
+    CHECK(strip.strip(played.episode(), 1).rows() == strip.rows());
+  }
+}
+
 TEST_CASE("a saliency sheet ends with a bar for each of its scales") {
   const Sheets tiny;
   const Task plain = tiny.task({}), attends = tiny.task({"attention.hidden.kind=attend"}),

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "base/printable.h"
+#include "experiments/files/shipped.h"
 #include "tests/experiments/program.h"
 #include "tests/experiments/support.h"
 
@@ -211,6 +212,32 @@ TEST_CASE("no command writes through a planted symbolic link") {
   fs::rename(tiny.path / "run" / kBest, tiny.path / "best");
   fs::create_symlink(tiny.path / "best", tiny.path / "run" / kBest);
   check_harmless(run_saccade(tiny.path, {"eval", "run"}), {2});
+}
+
+// What is exported is published.
+TEST_CASE("no export reads a private file through a planted symbolic link") {
+  const TinyExperiment tiny;
+  tiny.train("run");
+  std::vector<CommandWords> exports = {
+      {"--agent", "made"}, {"--npz", "made.npz"}, {"--onnx", "made.onnx"}};
+  if (!shipped_page().empty()) exports.push_back({"--web", "made"});
+  for (const std::string file :
+       {"command.txt", "summary.json", "metrics.csv", "test.json", "checkpoints"}) {
+    const fs::path link = tiny.path / "run" / file, secret = tiny.path / "secret";
+    fs::rename(link, secret);
+    fs::create_symlink(secret, link);
+    for (const CommandWords& words : exports) {
+      CAPTURE(file);
+      CAPTURE(words[0]);
+      const Program::Result result = run_saccade(tiny.path, {"export", "run", words[0], words[1]});
+      check_harmless(result, {2});
+      CHECK(contains(result.err,
+                     "run/" + file + ": a symbolic link in a run folder is not followed"));
+      CHECK_FALSE(fs::exists(tiny.path / words[1]));
+    }
+    fs::remove(link);
+    fs::rename(secret, link);
+  }
 }
 
 }  // namespace

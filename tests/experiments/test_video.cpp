@@ -37,6 +37,13 @@ Picture rainbow(int shift) {
   return picture;
 }
 
+// Relative paths begin in this folder.
+struct InFolder {
+  explicit InFolder(const fs::path& folder) { fs::current_path(folder); }
+  ~InFolder() { fs::current_path(before); }
+  fs::path before = fs::current_path();
+};
+
 void write(const fs::path& path, const std::vector<Picture>& frames, double fps = 4) {
   const auto video =
       open_video(path, {.rows = frames[0].rows(), .cols = frames[0].cols(), .fps = fps});
@@ -146,6 +153,20 @@ TEST_CASE("an MP4 has the frames, the size and the colours that were added") {
   CHECK(count == 5);
 }
 
+TEST_CASE("a colon in the name of an MP4 is no protocol of FFmpeg") {
+  const TemporaryFolder folder;
+  const InFolder here(folder.path);
+  fs::create_directory("12:30");
+  for (const std::string name : {"12:30.mp4", "file:a.mp4", "12:30/a.mp4"}) {
+    CAPTURE(name);
+    write(name, {walking_square(0), walking_square(1)});
+    CHECK(fs::file_size(folder.path / name) > 0);
+    const VideoShape shape = shape_of_mp4(name);
+    CHECK(shape.rows == 40);
+    CHECK(shape.cols == 50);
+  }
+}
+
 TEST_CASE("an invalid or unwritable video is refused with the formats that work") {
   const TemporaryFolder folder;
   const auto fault = [&](const std::string& name, int cols = 64) {
@@ -158,6 +179,10 @@ TEST_CASE("an invalid or unwritable video is refused with the formats that work"
   CHECK(contains(fault("none/a.gif"), "none/a.gif: cannot be written: "));
   CHECK(contains(fault("none/a.mp4"), "none/a.mp4: cannot be written as H.264 with 64 x 64"));
   CHECK(contains(fault("a.gif", 70'000), "at most 65535 pixels"));
+  // Messages have the name that the user knows.
+  CHECK(message_of<InputError>([&] {
+          open_video(folder.path / "none/part.mp4", {.rows = 64, .cols = 64}, "mine.mp4");
+        }).starts_with("mine.mp4: cannot be written as H.264"));
   CHECK(contents(folder.path).empty());
 }
 
@@ -169,7 +194,8 @@ TEST_CASE("the program of SACCADE_FFMPEG gets the frames of an .mp4, and its fai
     fs::permissions(program, fs::perms::owner_all);
   };
   const TemporaryVariable chosen("SACCADE_FFMPEG", program.c_str());
-  encoder("echo \"$@\" > \"$out\"; cat >> \"$out\"");
+  const std::string begin = "printf '\\0\\0\\0\\040ftyp' > \"$out\"; ";
+  encoder(begin + "echo \"$@\" >> \"$out\"; cat >> \"$out\"");
   const std::vector<Picture> frames = {walking_square(0), walking_square(1)};
   write(path, frames);
   const std::string written = bytes_of(path);
@@ -177,15 +203,24 @@ TEST_CASE("the program of SACCADE_FFMPEG gets the frames of an .mp4, and its fai
   std::string bytes;
   for (const Picture& frame : frames) bytes.append(frame.bytes().begin(), frame.bytes().end());
   CHECK(written.ends_with(bytes));
+  {
+    const InFolder here(folder.path);
+    write("12:30.mp4", frames);
+    CHECK(contains(bytes_of("12:30.mp4"), " " + fs::absolute("12:30.mp4").string() + "\n"));
+  }
 
   encoder("exit 1");  // before it has read anything
   CHECK(message_of<std::runtime_error>([&] {
           write(path, {50, walking_square(0)});
         }).starts_with(path.string() + ": cannot be written: "));
-  encoder("cat > /dev/null; exit 1");
-  CHECK(message_of<std::runtime_error>([&] {
-          write(path, frames);
-        }).starts_with(path.string() + ": cannot be written: "));
+  // It fails at the end, or says that all went well and has written nothing, or no .mp4.
+  for (const char* does : {"exit 1", ": > \"$out\"", "echo notes of the encoder > \"$out\""}) {
+    CAPTURE(does);
+    encoder(std::string("cat > /dev/null; ") + does);
+    CHECK(message_of<std::runtime_error>([&] {
+            write(path, frames);
+          }).starts_with(path.string() + ": cannot be written: "));
+  }
 }
 
 TEST_CASE("heat is the weight spread over the patches, with a maximum of 1") {

@@ -2,6 +2,7 @@
 #include <zlib.h>
 
 #include <cstring>
+#include <numeric>
 
 #include "agent/learning/checkpoint.h"
 #include "experiments/config/settings_json.h"
@@ -162,6 +163,29 @@ TEST_CASE("an agent's file has the bytes of its weights in another order") {
   CHECK(agent_file({}, checkpoint, Precision::half, "").ends_with("{}24bd13ac"));
   CHECK_THROWS_AS(agent_file({}, checkpoint + "x", Precision::single, ""), std::logic_error);
   CHECK_THROWS_AS(agent_file({}, "short", Precision::single, ""), std::logic_error);
+}
+
+TEST_CASE("an agent's file is JSON whatever the bytes of its command are") {
+  const std::string checkpoint("\x02\0\0\0\0\0\0\0{}", 10);
+  const std::string file =
+      agent_file({{"command", "saccade run caf\xe9"}}, checkpoint, Precision::single, "");
+  std::uint32_t length = 0;
+  std::memcpy(&length, &file[8], sizeof length);
+  CHECK(nlohmann::json::parse(file.substr(12, length)).at("about").at("command") ==
+        "saccade run caf\xef\xbf\xbd");
+}
+
+TEST_CASE("digits of an agent's file have labels of a byte, and more classes are refused") {
+  Dataset set;
+  set.images = xt::xtensor<std::uint8_t, 4>::from_shape({4, 1, 2, 1});
+  std::iota(set.images.begin(), set.images.end(), std::uint8_t{'a'});
+  set.labels = {0, 1, 2, 255};
+  set.classes = 256;
+  CHECK(some_digits(set, 4) == "abcdefgh" + std::string("\0\1\2\xff", 4));
+  CHECK(some_digits(set, 2) == "abef" + std::string("\0\2", 2));
+  set.classes = 257;
+  CHECK(message_of<InputError>([&] { some_digits(set, 4); }) ==
+        "257 classes, where labels are bytes; allowed: up to 256");
 }
 
 // The bytes of all files below a folder, each deflated as servers send them.

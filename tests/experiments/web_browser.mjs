@@ -127,9 +127,30 @@ async function playByPointer(browser) {
   await checkRevealed(browser);
 }
 
+// Whether the focus is on the element.
+const hasFocus = (browser, selector) =>
+  browser.see(`document.activeElement === document.querySelector('${selector}')`);
+
+// Choosing another agent, and the first one again, leaves the focus where it is.
+async function checkChoice(browser, part) {
+  const select = `#${part} .choice select`;
+  const names = await browser.see(`[...document.querySelector('${select}').options].map((one) => one.value)`);
+  for (const name of [names.at(-1), names[0]]) {
+    await browser.see(`(() => {
+      const select = document.querySelector('${select}');
+      select.focus();
+      select.value = '${name}';
+      select.dispatchEvent(new Event('change'));
+    })()`);
+    assert.equal(await browser.see(`window.saccadePage.${part}.agent.about.name`), name);
+    assert.ok(await hasFocus(browser, select), `${part}: the choice of an agent loses the focus`);
+  }
+}
+
 async function playByKeys(browser) {
   assert.equal(await browser.see('document.activeElement.textContent'), 'Next scene');
   await browser.press('Enter');
+  assert.ok(await hasFocus(browser, '#play .scene'), 'Next scene loses the focus');
   if (await browser.see('window.saccadePage.play.agent.facts.zoom')) {
     await browser.see(`document.querySelector('#play .slider input').focus()`);
     await browser.press('Home');  // the closest
@@ -185,8 +206,39 @@ async function checkStops(browser, sentences) {
   });
 }
 
+// A screen reader reads out what an agent thinks where a person steps, and not while it plays.
+async function checkSpeaks(browser, on) {
+  const lives = await browser.see(`[...document.querySelectorAll('#watch .panel [role=status]')].map((one) =>
+    one.getAttribute('aria-live'))`);
+  const panels = await browser.see('window.saccadePage.watch.panels.length');
+  assert.deepEqual(lives, Array(panels).fill(on ? 'polite' : 'off'));
+}
+
+// Agents of other digits do not look at one scene.
+async function checkFitting(browser) {
+  assert.deepEqual(await browser.see(`(() => {
+    const {watch, agents: [one]} = window.saccadePage;
+    const other = {facts: one.facts, about: {...one.about, digits: 'others'}};
+    return [watch.fits(one, one), watch.fits(one, other)];
+  })()`), [true, false]);
+}
+
+// Heat of places beyond the canvas hides nothing, on a large canvas, too.
+async function checkHeat(browser) {
+  assert.ok(await browser.see(`(() => {
+    const {view} = window.saccadePage.watch.panels[0];
+    const large = Object.assign(Object.create(view), {agent: {rows: 512, cols: 512}});
+    const before = view.element.toDataURL();
+    large.heat({places: [[9, 9, 1]], size: [0.1, 0.1]}, '--agent');
+    return view.element.toDataURL() === before;
+  })()`), 'heat beyond the canvas hides the scene');
+}
+
 async function watch(browser) {
   await openTab(browser, 'watch');
+  await checkFitting(browser);
+  await checkHeat(browser);
+  await checkSpeaks(browser, true);
   const said = () => browser.see(
       `[...document.querySelectorAll('#watch .panel .status')].map((one) => one.textContent)`);
   const truths = (await said()).map((sentence) => sentence.match(/^It is (.*?)\./)[1]);
@@ -211,6 +263,8 @@ async function watch(browser) {
     for (const sentence of await asked()) assert.match(sentence, /would stop after \d looks?/);
   }
   await browser.point('#watch .primary');
+  await browser.until(`document.querySelector('#watch .primary').textContent === 'Pause'`);
+  await checkSpeaks(browser, false);
   await browser.until(`document.querySelector('#watch .controls .slider output').textContent !== '2'`);
   await browser.point('#watch .primary');
   await browser.checkFits();
@@ -241,6 +295,65 @@ async function explore(browser) {
   assert.equal(await looks(), before, 'the looks do not come back');
 }
 
+// Keys move the digit, and with Shift the chosen look.
+async function changeByKeys(browser) {
+  const part = (name) => browser.see(`window.saccadePage.change.${name}`);
+  const [left, top, width, height] = await part('box');
+  const [, rows, cols] = await part('agent.facts.canvas');
+  await browser.see(`document.querySelector('#change .scene').focus()`);
+  await browser.press('ArrowRight');
+  await browser.press('ArrowDown');
+  assert.deepEqual((await part('box')).slice(0, 2),
+      [Math.min(left + 1, cols - width), Math.min(top + 1, rows - height)]);
+  if (!await part('agent.facts.points')) return;
+  const place = () => part('episode.location(window.saccadePage.change.t)');
+  const [x, y, ...zoom] = await place();
+  await browser.press('ArrowLeft', {shift: true});
+  const [newX, ...rest] = await place();
+  assert.ok(Math.abs(newX - Math.max(-1, x - 0.1)) < 1e-6, `from ${x} to ${newX}`);
+  assert.deepEqual(rest, [y, ...zoom]);
+}
+
+// A pointer that comes down elsewhere draws nothing.
+async function checkStrokes(browser) {
+  const ink = () => browser.see(`(() => {
+    const {pad} = window.saccadePage.change;
+    return pad.getContext('2d').getImageData(0, 0, pad.width, pad.height).data.reduce((sum, one) => sum + one, 0);
+  })()`);
+  const before = await ink();
+  await browser.point('#change .pad', 0.5, -0.05, [0.9, 0.95]);
+  assert.equal(await ink(), before, 'a stroke from beyond the pad draws on it');
+}
+
+// A distractor that is cut from the drawn digit stays while that digit is dragged.
+async function checkDistractors(browser) {
+  const lost = await browser.see(`(() => {
+    const {change} = window.saccadePage, {agent, seed} = change, [, rows, cols] = agent.about.shape;
+    const outside = (i, [left, top, width, height]) => {
+      const x = i % agent.cols - left, y = Math.floor(i / agent.cols) - top;
+      return x < 0 || x >= width || y < 0 || y >= height;
+    };
+    change.clutter['scene.num_distractors'] = agent.facts.has_clutter ? 8 : 0;
+    let found = false, lost = 0;
+    for (change.seed = 0; change.seed < 100 && !found; ++change.seed) {
+      change.corner = null;
+      const before = change.scene(), place = change.box;
+      const blank = change.sceneOf(new Uint8Array(rows * cols)).canvas;
+      found = agent.facts.has_clutter && before.some((pixel, i) => outside(i, place) && pixel !== blank[i]);
+      change.corner = [0, 0];
+      change.scene().forEach((pixel, i) => {
+        if (outside(i, place) && outside(i, change.box) && pixel !== before[i]) ++lost;
+      });
+    }
+    change.clutter['scene.num_distractors'] = agent.facts.num_distractors;
+    change.seed = seed;
+    change.forget();
+    change.refresh();
+    return lost;
+  })()`);
+  assert.equal(lost, 0, 'pixels of distractors vanish');
+}
+
 async function change(browser) {
   // Scenes of the digits that are replaced while a person draws.
   const scenes = () => browser.see(
@@ -253,6 +366,9 @@ async function change(browser) {
       'window.saccadePage.change.agent.canvas.reduce((sum, pixel) => sum + pixel, 0)');
   const beliefs = () => browser.see(
       `[...document.querySelectorAll('#change .value')].map((one) => one.textContent).join()`);
+  await checkChoice(browser, 'change');
+  await checkStrokes(browser);
+  await checkDistractors(browser);
   const before = await scene();
   await browser.point('#change .pad', 0.2, 0.2, [0.8, 0.9]);
   assert.ok(await scene() > before, 'a stroke changes nothing');
@@ -283,6 +399,7 @@ async function change(browser) {
   const dragged = await inBox(), sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
   const changed = sum(placed.map((pixel, i) => Math.abs(pixel - dragged[i]))) / sum(placed);
   assert.ok(changed < 0.3, `${changed} of a digit that is dragged changes`);
+  await changeByKeys(browser);
   if (await part('agent.facts.points')) {
     await browser.point('#change .scene', 0.9, 0.9);
     const [x, y] = await part('episode.gaze(window.saccadePage.change.t).places[0]');
@@ -308,9 +425,17 @@ try {
     await watch(browser);
     await change(browser);
     await playOn(browser);
+    await checkChoice(browser, 'play');
     browser.picture = pictures;
   }
   browser.checkQuiet(address);
+  // The folder of a page, opened from disk, says what to do.
+  if (server) {
+    await browser.open(pathToFileURL(join(page, 'index.html')).href, {width: 1400, dark: false, touch: false},
+        'document.querySelector("[role=alert]:not([hidden])")');
+    assert.match(await browser.text('#failed'), /python3 -m http\.server.*--single/);
+    assert.ok(await browser.see(`document.getElementById('loading') === null`), 'it says that it loads');
+  }
 } finally {
   await browser.close();
   server?.closeAllConnections();

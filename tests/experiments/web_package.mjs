@@ -16,8 +16,8 @@ try {
   copyFileSync(file, join(project, 'quickstart.agent'));
   const [, example] = readFileSync(join(folder, 'README.md'), 'utf8').match(/```js\n(.*?)```/s);
   writeFileSync(join(project, 'example.mjs'), example);
-  const said = execFileSync(process.execPath, ['example.mjs'], {cwd: project, encoding: 'utf8'});
-  const [answer, guess, size] = said.trim().split(' ');
+  const printed = execFileSync(process.execPath, ['example.mjs'], {cwd: project, encoding: 'utf8'});
+  const [answer, guess, size] = printed.trim().split(' ');
 
   const {Module, Saccade} = await import(pathToFileURL(join(folder, 'saccade.js')));
   const bytes = readFileSync(file);
@@ -80,6 +80,26 @@ try {
   assert.deepEqual(other.look(canvas, 0.2, -0.5), glimpse);
   await assert.rejects(Saccade.load(new Uint8Array(100)), /not an agent of `saccade export --web`/);
   await assert.rejects(Saccade.load(bytes.subarray(0, 1000)), /the agent's file is cut off/);
+
+  // Lengths, sides and labels that do not fit the file.
+  const length = bytes.readUInt32LE(8), parts = bytes.subarray(12 + length);
+  const said = JSON.parse(bytes.toString('utf8', 12, 12 + length));
+  const load = (changed, rest = parts) => {
+    const header = Buffer.from(JSON.stringify({...said, ...changed})), size = Buffer.alloc(4);
+    size.writeUInt32LE(header.length);
+    return Saccade.load(Buffer.concat([bytes.subarray(0, 8), size, header, rest]), {module});
+  };
+  (await load({})).free();
+  for (const changed of [{numbers: 2 ** 40}, {numbers: -1}, {numbers: 1.5}, {width: 2 ** 40, numbers: 0}, {width: 3},
+    {head: 2 ** 33}, {head: '8'}, {digits: said.digits - 1}, {digits: said.digits + 1}, {digits: null}])
+    await assert.rejects(load(changed), /the agent's file is cut off, or its lengths are wrong/, JSON.stringify(changed));
+  const [count, rows, cols] = said.about.shape;
+  for (const shape of [[count + 1, rows, cols, 1], [count, rows, cols + 1, 1], [count, rows, cols, 0],
+    [2 ** 16, 2 ** 16, 2 ** 16, 2 ** 16]])
+    await assert.rejects(load({about: {...said.about, shape}}), /^Error: shape: \(.*\) does not fit \d+ bytes/, `${shape}`);
+  const mislabelled = Buffer.from(parts);
+  mislabelled[mislabelled.length - 1] = 10;
+  await assert.rejects(load({}, mislabelled), /^Error: class 10 of digit 249; allowed: 0 to 9$/);
   assert.throws(() => { agent.canvas = new Uint8Array(3); }, /a canvas of 3 bytes; allowed: /);
   assert.throws(() => { agent.canvas = {data, width: 2, height: 3}; }, /a picture of 2 x 3 pixels; allowed: /);
 } finally {

@@ -49,17 +49,38 @@ std::optional<float> number_in(const Json& json, const char* key) {
   return json.at(key).get<float>();
 }
 
+// Throws InputError unless digits of this shape, with a label each, have `size` bytes. Divides,
+// because the sides of a file may have any product.
+void check_size(const std::array<std::size_t, 4>& shape, std::size_t size) {
+  std::size_t each = 1;  // bytes of an image
+  bool fits = true;
+  for (std::size_t i = 1; i < shape.size() && fits; ++i) {
+    fits = shape[i] > 0 && each <= size / shape[i];
+    each *= shape[i];
+  }
+  if (!fits || size == 0 || size % (each + 1) != 0 || size / (each + 1) != shape[0])
+    throw InputError(
+        fmt::format("shape: ({}, {}, {}, {}) does not fit {} bytes of digits; "
+                    "allowed: images of this shape and a label each",
+                    shape[0], shape[1], shape[2], shape[3], size));
+}
+
 // Digits are (N, rows, cols, channels) bytes, then N labels.
-std::shared_ptr<Digits> digits_of(const Json& about, const std::uint8_t* bytes) {
+std::shared_ptr<Digits> digits_of(const Json& about, const std::uint8_t* bytes, std::size_t size) {
   auto digits = std::make_shared<Digits>();
   digits->class_names = about.at("class_names").get<std::vector<std::string>>();
   const auto shape = about.at("shape").get<std::array<std::size_t, 4>>();
+  check_size(shape, size);
   Dataset& set = digits->test;
   set.classes = static_cast<int>(digits->class_names.size());
   set.images.resize(shape);
   set.labels.resize({shape[0]});
   std::copy_n(bytes, set.images.size(), set.images.data());
   std::copy_n(bytes + set.images.size(), shape[0], set.labels.data());
+  for (std::size_t i = 0; i < shape[0]; ++i)
+    if (set.labels(i) >= set.classes)
+      throw InputError(
+          fmt::format("class {} of digit {}; allowed: 0 to {}", set.labels(i), i, set.classes - 1));
   digits->train = set;
   return digits;
 }
@@ -82,7 +103,7 @@ Json facts_of(const Player& player) {
       {"zoom",
        look.zoom.is_point() ? Json() : Json{{"from", look.zoom.from}, {"to", look.zoom.to}}},
       {"gazes", look.looks},
-      {"points", look.looks && look.num_candidates == 0 && !look.frame},
+      {"points", looks_at_points(look)},
       {"smooth", look.smooth},
       {"spreads", look.spreads()},
       {"expects", look.expects},
@@ -129,14 +150,16 @@ void* SACCADE_EXPORT(saccade_allocate)(std::size_t size) { return std::malloc(si
 void SACCADE_EXPORT(saccade_release)(void* memory) { std::free(memory); }
 
 /// Loads an agent and returns its number. `about`: {"settings", "class_names", "shape"} of to_json,
-/// of the digits' classes and images. `weights` are the bytes of a checkpoint.
+/// of the digits' classes and images. `weights` are the `size` bytes of a checkpoint; `digits` are
+/// `digits_size` bytes: images of that shape, then a label each.
 int SACCADE_EXPORT(saccade_load)(const char* about, const char* weights, std::size_t size,
-                                 const std::uint8_t* digits) {
+                                 const std::uint8_t* digits, std::size_t digits_size) {
   const Json json = parsed(about);
   Config config;
   read_json(world_settings(config), json.at("settings").dump());
   const Checkpoint checkpoint(parse_safetensors(std::string(weights, size)), "weights");
-  players().push_back(std::make_unique<Player>(config, digits_of(json, digits), checkpoint));
+  players().push_back(
+      std::make_unique<Player>(config, digits_of(json, digits, digits_size), checkpoint));
   return static_cast<int>(players().size()) - 1;
 }
 

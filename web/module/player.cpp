@@ -25,8 +25,7 @@ Config checked(const Config& config) {
 
 // Whether it learns the places of looks that go to one place each.
 bool learns_points(const Task& task) {
-  const LookTraits& look = task.model.look();
-  return look.looks && look.num_candidates == 0 && !look.frame &&
+  return looks_at_points(task.model.look()) &&
          find_glimpse_kind(task.config.agent.glimpse.kind).learning != GlimpseKind::Learning::none;
 }
 
@@ -54,6 +53,10 @@ void add_gazes(std::vector<NpzArray>& arrays, const Rollout& rollout) {
 }
 
 }  // namespace
+
+bool looks_at_points(const LookTraits& look) {
+  return look.looks && look.num_candidates == 0 && !look.frame;
+}
 
 Player::Player(const Config& config, std::shared_ptr<Digits> digits, const Checkpoint& weights)
     : digits_(std::move(digits)),

@@ -15,6 +15,9 @@
 
 namespace saccade {
 
+/// Whether each look of the agent goes to one place that may be given.
+bool looks_at_points(const LookTraits& look);
+
 /// How a player looks at the canvas.
 struct PlayOptions {
   bool random = false;            // the looks are random; otherwise the agent's own

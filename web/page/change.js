@@ -1,21 +1,43 @@
 // Change: draw a digit, choose what lies around it, and move the digit or a look.
 import {Episode} from 'saccade/episode';
-import {anySeed, Bars, choice, make, more, slider} from 'saccade/parts';
+import {anySeed, arrowOf, Bars, choice, make, more, slider} from 'saccade/parts';
 import {SceneView} from 'saccade/view';
 
 const kOwn = 0;    // the digit that is replaced by the drawn one
 const kInk = 22;   // width of the pen on a pad of 280 pixels
+const kLookStep = 0.1;  // of a key, in half canvases
 const kCold = -4;  // the least temperature, 1/16, and the largest, 16: powers of two
+
+// Calls `begin` and `move` for a stroke on an element, from where a pointer goes down, also beyond the
+// element, to where it goes up.
+function followPointer(element, begin, move) {
+  let pointer = null;
+  element.addEventListener('pointerdown', (event) => {
+    pointer = event.pointerId;
+    element.setPointerCapture(pointer);
+    begin(event);
+  });
+  element.addEventListener('pointermove', (event) => event.pointerId === pointer && move(event));
+  for (const end of ['pointerup', 'pointercancel'])
+    element.addEventListener(end, (event) => { if (event.pointerId === pointer) pointer = null; });
+}
 
 export class Change {
   constructor(root, agents) {
-    this.root = root;
     this.agents = agents.filter(({about, facts}) => about.shape[3] === 1 && facts.classifies);
     if (this.agents.length === 0) {
       root.replaceChildren(make('p', {}, 'No agent of this page answers with one digit.'));
       return;
     }
     this.seed = anySeed();
+    // Built once, so that it keeps the focus while what lies below it changes.
+    this.choice = choice('Agent', this.agents.map((one) => one.about.name), this.agents[0].about.name,
+        (name) => {
+          this.forget();
+          this.use(this.agents.find((one) => one.about.name === name));
+        });
+    this.body = make('div', {});
+    root.replaceChildren(this.choice.element, this.body);
     this.forget();
     this.use(this.agents[0]);
   }
@@ -40,22 +62,20 @@ export class Change {
   build() {
     const {facts, about} = this.agent;
     this.pad = make('canvas', {class: 'pad', width: 280, height: 280, role: 'img',
-      'aria-label': 'Your digit: draw with the mouse or a finger',
-      onpointerdown: (event) => this.draw(event, true),
-      onpointermove: (event) => event.buttons && this.draw(event, false),
-      onpointerup: () => this.refresh()});
+      'aria-label': 'Your digit: draw with the mouse or a finger'});
+    followPointer(this.pad, (event) => this.draw(event, true), (event) => this.draw(event, false));
     this.clearPad();
     this.view = new SceneView(this.agent, 'The scene with your digit');
-    this.view.element.addEventListener('pointerdown', (event) => this.grasp(event));
-    this.view.element.addEventListener('pointermove', (event) => event.buttons && this.drag(event));
+    const scene = this.view.element;
+    scene.tabIndex = 0;
+    scene.setAttribute('role', 'application');
+    scene.setAttribute('aria-describedby', 'change-help');
+    scene.addEventListener('keydown', (event) => this.press(event));
+    followPointer(scene, (event) => this.grasp(event), (event) => this.drag(event));
     this.bars = new Bars(facts.names);
     this.status = make('p', {class: 'status', role: 'status'});
-    this.root.replaceChildren(
+    this.body.replaceChildren(
         make('div', {class: 'controls'},
-            choice('Agent', this.agents.map((one) => one.about.name), about.name, (name) => {
-              this.forget();
-              this.use(this.agents.find((one) => one.about.name === name));
-            }).element,
             make('button', {onclick: () => { this.clearPad(); this.refresh(); }}, 'Clear the digit'),
             make('button', {onclick: () => { this.seed = anySeed(); this.forget(); this.refresh(); }},
                 'Other places'),
@@ -67,13 +87,19 @@ export class Change {
         make('div', {class: 'columns three'},
             make('div', {}, make('h2', {}, 'Draw a digit'), this.pad),
             make('div', {}, make('h2', {}, 'The scene'), this.view.element,
-                make('p', {class: 'hint'}, 'Drag the digit. ' + (facts.points ?
-                    'Drag elsewhere to move the chosen look: those before it stay, those after it ' +
-                    'follow. ' : facts.spreads ? 'Heat shows where the agent looks. ' :
-                    facts.gazes ? 'Boxes show where the agent looks. ' : ''),
+                make('p', {id: 'change-help', class: 'hint'}, this.hint(),
                     more('looking.html', 'Where to look'))),
             make('div', {}, make('h2', {}, 'What the agent believes'), this.status,
                 this.bars.element)));
+  }
+
+  hint() {
+    const {points, spreads, gazes} = this.agent.facts;
+    return (points ? 'Drag the digit. Drag elsewhere to move the chosen look: those before it stay, those after ' +
+        'it follow. With a keyboard: arrow keys move the digit, with Shift the look. ' :
+        'Drag the digit, or move it with arrow keys. ') +
+        (spreads ? 'Heat shows where the agent looks. ' :
+          gazes && !points ? 'Boxes show where the agent looks. ' : '');
   }
 
   clutterSlider(label, key, min, max) {
@@ -125,7 +151,6 @@ export class Change {
     const box = this.pad.getBoundingClientRect();
     const at = [(event.clientX - box.left) / box.width * this.pad.width,
       (event.clientY - box.top) / box.height * this.pad.height];
-    if (begins) this.pad.setPointerCapture?.(event.pointerId);
     this.drawStroke([begins ? at : this.last, at]);
     this.last = at;
     this.refresh();
@@ -150,6 +175,7 @@ export class Change {
   // Takes the digit, or the chosen look.
   grasp(event) {
     event.preventDefault();
+    this.view.element.focus({preventScroll: true});
     const [x, y] = this.pixelOf(event);
     const [left, top, width, height] = this.box;
     const inside = x >= left && x < left + width && y >= top && y < top + height;
@@ -159,17 +185,33 @@ export class Change {
 
   drag(event) {
     event.preventDefault();
-    if (this.held) {
-      const limits = [this.agent.cols - this.box[2], this.agent.rows - this.box[3]];
-      this.corner = this.pixelOf(event).map((at, i) =>
-        Math.round(Math.max(0, Math.min(limits[i], at - this.held[i]))));
-    } else if (this.agent.facts.points) {
-      const places = Array.from({length: this.t}, (_, i) => this.episode.location(i));
-      const [, , ...zoom] = this.episode.location(this.t);
-      this.moved = [...places, [...this.view.locationOf(event), ...zoom]];
-    } else {
-      return;
-    }
+    if (this.held) this.moveDigit(this.pixelOf(event).map((at, i) => at - this.held[i]));
+    else if (this.agent.facts.points) this.moveLook(this.view.locationOf(event));
+  }
+
+  // An arrow key moves the digit by a pixel, with Shift the chosen look.
+  press(event) {
+    const arrow = arrowOf(event.key);
+    if (!arrow) return;
+    event.preventDefault();
+    if (!event.shiftKey)
+      this.moveDigit(arrow.map((step, i) => this.box[i] + step));
+    else if (this.agent.facts.points)
+      this.moveLook(arrow.map((step, i) =>
+        Math.max(-1, Math.min(1, this.episode.location(this.t)[i] + kLookStep * step))));
+  }
+
+  // Moves the upper left corner of the digit.
+  moveDigit(corner) {
+    const limits = [this.agent.cols - this.box[2], this.agent.rows - this.box[3]];
+    this.corner = corner.map((at, i) => Math.round(Math.max(0, Math.min(limits[i], at))));
+    this.refresh();
+  }
+
+  moveLook(place) {
+    const places = Array.from({length: this.t}, (_, i) => this.episode.location(i));
+    const [, , ...zoom] = this.episode.location(this.t);
+    this.moved = [...places, [...place, ...zoom]];
     this.refresh();
   }
 
@@ -191,15 +233,19 @@ export class Change {
   scene() {
     const {agent} = this;
     const [, rows, cols] = agent.about.shape;
-    const {canvas, boxes} = this.sceneOf(
-        this.corner ? new Uint8Array(rows * cols) : this.digit(rows, cols));
+    const {canvas, boxes} = this.sceneOf(this.digit(rows, cols));
     const [x, y, width, height] = boxes[0];
     this.box = [...this.corner ?? [x, y], width, height];
-    if (this.corner)
-      this.digit(height, width).forEach((ink, i) => {
-        const at = (this.box[1] + Math.floor(i / width)) * agent.cols + this.box[0] + i % width;
-        canvas[at] = Math.min(255, canvas[at] + ink);
-      });
+    if (!this.corner) return canvas;
+    // Only the digit leaves its place: distractors may be parts of it.
+    const without = this.sceneOf(new Uint8Array(rows * cols)).canvas;
+    const pixel = (left, top, i) => (top + Math.floor(i / width)) * agent.cols + left + i % width;
+    const inks = this.digit(height, width);
+    inks.forEach((_, i) => { canvas[pixel(x, y, i)] = without[pixel(x, y, i)]; });
+    inks.forEach((ink, i) => {
+      const at = pixel(...this.corner, i);
+      canvas[at] = Math.min(255, canvas[at] + ink);
+    });
     return canvas;
   }
 

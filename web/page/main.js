@@ -58,12 +58,9 @@ try {
   describe(agents);
   followTabs(parts);
   show(parts, 'play');
+  document.getElementById('loading').remove();
   window.saccadePage = parts;  // for scripts that drive the page
 } catch (error) {
-  const failed = document.getElementById('failed');
-  failed.textContent = `The page cannot start: ${error.message}`;
-  failed.hidden = false;
+  window.cannotStart(error.message);  // of index.html
   throw error;
-} finally {
-  document.getElementById('loading').remove();
 }

@@ -29,6 +29,10 @@ export function choice(label, names, chosen, onchange) {
   return {element: make('label', {class: 'choice'}, make('span', {}, label), select), select};
 }
 
+/** Where an arrow key points, [x, y]; undefined for other keys. */
+export const arrowOf = (key) =>
+  ({ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]})[key];
+
 /**
  * Where the documentation says more: a link, if the page knows where the documentation is (it is then
  * a part of it), or else the page's name.

@@ -1,7 +1,7 @@
 // Play: a scene under fog. Look a few times, answer, and see what the agent and random looks made of
 // the same scene.
 import {Episode} from 'saccade/episode';
-import {anySeed, choice, make, more, pause, plural, slider} from 'saccade/parts';
+import {anySeed, arrowOf, choice, make, more, pause, plural, slider} from 'saccade/parts';
 import {RetinaView, SceneView} from 'saccade/view';
 
 const kScenes = 10;
@@ -11,8 +11,12 @@ const kPlayers = ['You', 'The agent', 'Random looks'];  // the last if the agent
 
 export class Play {
   constructor(root, agents) {
-    this.root = root;
     this.agents = agents;
+    // Built once, so that it keeps the focus while what lies below it changes.
+    this.choice = choice('Against', agents.map((one) => one.about.name), agents[0].about.name,
+        (name) => this.use(agents.find((one) => one.about.name === name)));
+    this.body = make('div', {});
+    root.replaceChildren(this.choice.element, this.body);
     this.speed = matchMedia('(prefers-reduced-motion: reduce)').matches ? 0 : kStepMilliseconds;
     this.use(agents[0]);
   }
@@ -27,7 +31,7 @@ export class Play {
   }
 
   build() {
-    const {facts, about} = this.agent;
+    const {facts} = this.agent;
     this.view = new SceneView(this.agent, 'The scene, dark where you have not looked');
     const scene = this.view.element;
     scene.tabIndex = 0;
@@ -39,11 +43,11 @@ export class Play {
     this.status = make('p', {class: 'status', role: 'status'});
     this.answers = facts.classifies ? this.buttons() : this.form();
     this.results = make('div', {class: 'results'});
-    this.nextButton = make('button', {class: 'primary', onclick: () => this.begin(), hidden: true},
-        'Next scene');
-    this.root.replaceChildren(
-        choice('Against', this.agents.map((one) => one.about.name), about.name,
-            (name) => this.use(this.agents.find((one) => one.about.name === name))).element,
+    this.nextButton = make('button', {class: 'primary', hidden: true, onclick: () => {
+      this.begin();  // hides the button
+      scene.focus({preventScroll: true});
+    }}, 'Next scene');
+    this.body.replaceChildren(
         make('div', {class: 'columns'},
             make('div', {}, scene, make('p', {id: 'play-help', class: 'hint'},
                 'Click or tap where you want to look. With a keyboard: arrow keys move the cross ' +
@@ -120,8 +124,7 @@ export class Play {
 
   press(event) {
     if (this.state !== 'looking') return;
-    const moves = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
-    const move = moves[event.key];
+    const move = arrowOf(event.key);
     if (move) {
       const far = event.shiftKey ? 0.2 : 0.05;
       this.cross = this.cross.map((value, i) => Math.max(-1, Math.min(1, value + far * move[i])));

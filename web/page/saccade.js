@@ -62,7 +62,7 @@ export class Module {
   agent(about, weights, digits) {
     const number = this.withBytes([terminated(JSON.stringify(about)), weights, digits],
         (aboutAt, weightsAt, digitsAt) =>
-          this.call('load', aboutAt, weightsAt, weights.length, digitsAt));
+          this.call('load', aboutAt, weightsAt, weights.length, digitsAt, digits.length));
     return new Agent(this, number, about);
   }
 
@@ -125,6 +125,10 @@ function unpacked(source) {
     return bytes.subarray(at, at += size);
   };
   const {about, head, numbers, width, digits} = JSON.parse(text.decode(next(length)));
+  const lengths = [head, numbers, width, digits];
+  if (!lengths.every((one) => Number.isSafeInteger(one) && one >= 0) || ![2, 4].includes(width) ||
+      head + width * numbers + digits !== bytes.length - at)
+    throw new Error('the agent\'s file is cut off, or its lengths are wrong');
   const weights = new Uint8Array(head + width * numbers);
   weights.set(next(head));
   for (let place = width - 1; place >= 0; --place) {

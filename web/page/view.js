@@ -130,7 +130,8 @@ export class SceneView {
       for (let row = edge(y - size[1], rows); row < edge(y + size[1], rows); ++row)
         for (let col = edge(x - size[0], cols); col < edge(x + size[0], cols); ++col)
           weights[row * cols + col] += weight;
-    const most = Math.max(...weights);
+    const most = weights.reduce((most, weight) => Math.max(most, weight), 0);
+    if (most === 0) return;  // all places lie beyond the canvas
     this.pen.fillStyle = colour(ink);
     weights.forEach((weight, i) => {
       this.pen.globalAlpha = 0.6 * weight / most;

@@ -23,7 +23,7 @@ class Panel {
     this.agent = agent;
     this.view = new SceneView(agent, 'The scene and where the agent looked');
     this.bars = agent.facts.classifies ? new Bars(agent.facts.names) : null;
-    this.sentence = make('p', {class: 'status'});
+    this.sentence = make('p', {class: 'status', role: 'status'});
     this.body.replaceChildren(
         make('p', {class: 'hint'}, agent.facts.spreads ?
             'Soft: it reads many places at once, each by its weight. Heat shows the weights. ' :
@@ -39,6 +39,9 @@ class Panel {
     this.canvas = canvas;
     this.episode = new Episode(this.agent, this.agent.play({seed}));
   }
+
+  // Whether a screen reader reads the sentence out whenever it changes.
+  speak(on) { this.sentence.setAttribute('aria-live', on ? 'polite' : 'off'); }
 
   // After look t; -1: before the first.
   draw(t, threshold) {
@@ -84,10 +87,10 @@ export class Watch {
     this.newScene();
   }
 
-  // Whether both can look at the same canvas and give the same answers.
+  // Whether both can look at the same canvas, of the same digits, and give the same answers.
   fits(one, other) {
-    return JSON.stringify([one.facts.canvas, one.facts.names, one.facts.scene]) ===
-        JSON.stringify([other.facts.canvas, other.facts.names, other.facts.scene]);
+    const needs = ({about, facts}) => JSON.stringify([about.digits, facts.canvas, facts.names, facts.scene]);
+    return needs(one) === needs(other);
   }
 
   build() {
@@ -136,11 +139,12 @@ export class Watch {
 
   toggle() {
     if (this.timer) return this.pause();
+    for (const panel of this.panels) panel.speak(false);  // only what a person steps to
     if (this.t === this.looks() - 1) this.goTo(-1);
     this.playButton.textContent = 'Pause';
     this.timer = setInterval(() => {
+      if (this.t + 1 === this.looks() - 1) this.pause();
       this.goTo(this.t + 1);
-      if (this.t === this.looks() - 1) this.pause();
     }, kStepMilliseconds);
   }
 
@@ -148,5 +152,6 @@ export class Watch {
     clearInterval(this.timer);
     this.timer = null;
     this.playButton.textContent = 'Play';
+    for (const panel of this.panels) panel.speak(true);
   }
 }
