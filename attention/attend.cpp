@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "attention/categorical.h"
+#include "attention/setting_range.h"
 #include "base/error.h"
 #include "base/name_table.h"
 #include "nn/gemm.h"
@@ -62,18 +63,15 @@ MatrixView<T> values_of(MatrixView<T> values, const AttendMemory& memory, int b,
 
 std::vector<std::string> attention_areas() { return areas("").names(); }
 std::vector<std::string> attention_positions() { return positions("").names(); }
+bool area_is_local(const std::string& area) { return areas("").at(area); }
+bool position_is_predicted(const std::string& position) { return positions("").at(position); }
 
 void check(const AttendConfig& config, int query_size, int value_size, const std::string& section) {
   check_score(config.score, query_size, value_size, score_settings(section));
   const bool local = areas(section).at(config.area);
   const bool predicted = local && positions(section).at(config.position);
-  if (config.score_hidden < 1)
-    throw SettingError(
-        {section + ".score_hidden"},
-        fmt::format("{}.score_hidden: {}; allowed: 1 and more", section, config.score_hidden));
-  if (local && config.window < 1)
-    throw SettingError({section + ".window"},
-                       fmt::format("{}.window: {}; allowed: 1 and more", section, config.window));
+  check_range(section + ".score_hidden", config.score_hidden, kLayerWidth);
+  if (local) check_range(section + ".window", config.window, kAttendWindow);
   if (predicted && !score_needs_query(config.score))
     throw SettingError(
         {section + ".position", section + ".score"},

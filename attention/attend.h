@@ -6,11 +6,15 @@
 #include <vector>
 
 #include "attention/score.h"
+#include "base/setting.h"
 #include "nn/parameters.h"
 #include "nn/tensor.h"
 #include "nn/work.h"
 
 namespace saccade {
+
+/// Allowed steps to either side of the centre of a local area.
+inline constexpr Interval kAttendWindow = closed(1, 256);
 
 /// How values are weighted. Keys: score, score_hidden, area, position and window of a section.
 struct AttendConfig {
@@ -18,7 +22,7 @@ struct AttendConfig {
   int score_hidden = 128;            // inner width of additive, location_free, predicted position
   std::string area = "global";       // one of attention_areas()
   std::string position = "current";  // area local: one of attention_positions()
-  int window = 2;                    // area local: D >= 1, steps to either side
+  int window = 2;                    // area local: D, steps to either side
 };
 
 /// Throws InputError naming `<section>.<key>` for unknown names, numbers out of range, query and
@@ -29,6 +33,9 @@ void check(const AttendConfig& config, int query_size, int value_size,
 
 std::vector<std::string> attention_areas();      // global, local
 std::vector<std::string> attention_positions();  // current, predicted
+/// Whether an area lies around a centre, and whether a position of the centre is predicted.
+bool area_is_local(const std::string& area);
+bool position_is_predicted(const std::string& position);
 
 /// Workspace of J queries against n values in each of B episodes. Tensors that the configuration
 /// does not need are empty.

@@ -1,11 +1,10 @@
 #include "attention/gate.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
-#include "base/error.h"
+#include "attention/setting_range.h"
+#include "base/name_table.h"
 #include "nn/gemm.h"
 #include "nn/layers.h"
 #include "nn/rows.h"
@@ -13,10 +12,14 @@
 namespace saccade {
 namespace {
 
-float positive(const char* key, double value) {
-  if (!(value > 0.0) || std::isinf(value))
-    throw SettingError({std::string("attention.input.") + key},
-                       fmt::format("attention.input.{}: {}; allowed: a number > 0", key, value));
+// Whether each kind has a gate.
+const NameTable<bool>& kinds() {
+  static const NameTable<bool> table{"attention.input.kind", {{"none", false}, {"gate", true}}};
+  return table;
+}
+
+float checked(const char* key, double value, const Interval& range) {
+  check_range(std::string("attention.input.") + key, value, range);
   return static_cast<float>(value);
 }
 
@@ -52,25 +55,25 @@ float gate_backward(float* __restrict dx, float* __restrict dz, const float* __r
 }  // namespace
 
 Settings describe(InputConfig& config) {
-  const Condition gate = unless(&config.kind, "none");
-  return {{"attention.input.kind", &config.kind, input_kinds(),
-           "Attention over the components of the core's input"},
-          {"attention.input.alpha", &config.alpha, closed(1e-4, 1000),
-           "Sharpness of the gate's softmax", gate},
-          {"attention.input.learn_alpha", &config.learn_alpha, kUnbounded,
-           "Whether alpha is trained", gate},
-          {"attention.input.gain", &config.gain, closed(1e-4, 8192), "Factor on the gated input",
-           gate}};
+  const Condition gate = when(&config.kind, input_kinds(), input_has_gate);
+  return {
+      {"attention.input.kind", &config.kind, input_kinds(),
+       "Attention over the components of the core's input"},
+      {"attention.input.alpha", &config.alpha, kGateAlpha, "Sharpness of the gate's softmax", gate},
+      {"attention.input.learn_alpha", &config.learn_alpha, kUnbounded, "Whether alpha is trained",
+       gate},
+      {"attention.input.gain", &config.gain, kGateGain, "Factor on the gated input", gate}};
 }
 
-std::vector<std::string> input_kinds() { return {"none", "gate"}; }
+std::vector<std::string> input_kinds() { return kinds().names(); }
+bool input_has_gate(const std::string& kind) { return kinds().at(kind); }
 
 InputGate::InputGate(const InputConfig& config, const std::string& name, int features, int state,
                      ParameterLayout& layout)
     : features_(features),
       state_(state),
-      alpha_(positive("alpha", config.alpha)),
-      gain_(positive("gain", config.gain)),
+      alpha_(checked("alpha", config.alpha, kGateAlpha)),
+      gain_(checked("gain", config.gain, kGateGain)),
       layout_(layout) {
   const Initial initial = uniform_fan_in(state + features);
   state_weight_ = layout.add(name + ".state.weight", state, features, initial);

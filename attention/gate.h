@@ -11,17 +11,23 @@
 
 namespace saccade {
 
+/// Allowed sharpness and gain of a gate.
+inline constexpr Interval kGateAlpha = closed(1e-4, 1000);
+inline constexpr Interval kGateGain = closed(1e-4, 8192);
+
 /// Attention over the components of the core's input at a step. Keys: attention.input.<..>
 struct InputConfig {
   std::string kind = "none";  // one of input_kinds()
-  double alpha = 1.0;         // > 0: inverse temperature; the initial value if it is learned
+  double alpha = 1.0;  // inverse temperature, in kGateAlpha; the initial value if it is learned
   bool learn_alpha = false;
-  double gain = 1.0;  // > 0: the core reads gain x g; the width of x makes the mean gate 1
+  double gain = 1.0;  // in kGateGain: the core reads gain x g; the width of x makes the mean gate 1
 };
 
 Settings describe(InputConfig& config);
 
 std::vector<std::string> input_kinds();  // none, gate
+/// Whether an InputGate weighs the core's input.
+bool input_has_gate(const std::string& kind);
 
 /// Workspace of a gate for B episodes of T steps.
 struct GateMemory {
@@ -39,7 +45,7 @@ class InputGate {
  public:
   /// Parameters `<name>.state.weight` (H, F), `<name>.input.weight` (F, F), `<name>.bias` (1, F)
   /// and, if alpha is learned, `<name>.log_alpha` (1, 1). Throws InputError naming
-  /// attention.input.alpha or .gain if it is not a positive number. `layout` must outlive it.
+  /// attention.input.alpha or .gain if it is out of its range. `layout` must outlive it.
   InputGate(const InputConfig& config, const std::string& name, int features, int state,
             ParameterLayout& layout);
 

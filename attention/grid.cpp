@@ -8,12 +8,24 @@
 #include "base/error.h"
 
 namespace saccade {
+namespace {
+
+constexpr int kMostCells = 64;  // along an axis
+
+}  // namespace
 
 void spread_over(GridConfig& config, int canvas_rows, int canvas_cols) {
-  constexpr int kMost = 64;
-  const double root = std::sqrt(static_cast<double>(std::min(canvas_rows, canvas_cols)));
-  config.stride = std::max(1, static_cast<int>(std::lround(0.8 * root)));
-  const auto cells = [&](int side) { return std::clamp(side / config.stride - 1, 1, kMost); };
+  const auto [shorter, longer] = std::minmax({canvas_rows, canvas_cols});
+  const double root = std::sqrt(static_cast<double>(shorter));
+  const int wanted = std::max(1, static_cast<int>(std::lround(0.8 * root)));
+  constexpr int kMost = kMostCells + 2;  // strides: 64 cells have 63 between them, 1.5 at each edge
+  const int least = (longer + kMost - 1) / kMost;
+  config.stride = std::max(wanted, least);
+  spread_cells(config, canvas_rows, canvas_cols);
+}
+
+void spread_cells(GridConfig& config, int canvas_rows, int canvas_cols) {
+  const auto cells = [&](int side) { return std::clamp(side / config.stride - 1, 1, kMostCells); };
   config.cells = {cells(canvas_rows), cells(canvas_cols)};
 }
 

@@ -15,8 +15,14 @@ struct GridConfig {
 
 /// Writes cells and a stride that cover a canvas about as 9 x 9 cells at 6 pixels cover 60 x 60:
 /// the stride is 0.8 times the square root of the shorter side, so a larger canvas also gets more
-/// candidates.
+/// candidates. If the longer side then needs more than 64 cells, the stride is the least with which
+/// 64 cells cover it.
 void spread_over(GridConfig& config, int canvas_rows, int canvas_cols);
+
+/// Writes the cells alone, 1 to 64 along each side, that cover a canvas with the stride that the
+/// config has: the outermost are at most 1.5 strides from the edges, unless that takes more
+/// than 64.
+void spread_cells(GridConfig& config, int canvas_rows, int canvas_cols);
 
 /// Returns the centres of the G = rows * cols candidate glimpses, (G, 2), row by row from the upper
 /// left: a grid centred on the canvas, or the centres of tiles that partition it. Throws InputError

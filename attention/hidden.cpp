@@ -79,15 +79,22 @@ struct ReadKind {
   decltype(&make_hidden_self) make;
   void (*check)(const HiddenConfig&) = check_nothing;
   bool reads_a_state = true;
+  bool attends = false;   // by a score: the settings of AttendConfig, a query and an output
+  bool has_hops = false;  // several distributions, and a penalty for those that are alike
+  bool has_mask = true;
 };
 
 const NameTable<ReadKind>& read_table() {
   static const NameTable<ReadKind> table{
       "attention.hidden.kind",
-      {{"last", {make_pooling<Last>}},
-       {"mean", {make_pooling<Mean>}},
-       {"attend", {make_hidden_attend, check_hidden_attend}},
-       {"self", {.make = make_hidden_self, .check = check_hidden_self, .reads_a_state = false}}}};
+      {{"last", {.make = make_pooling<Last>, .has_mask = false}},
+       {"mean", {.make = make_pooling<Mean>}},
+       {"attend", {.make = make_hidden_attend, .check = check_hidden_attend, .attends = true}},
+       {"self",
+        {.make = make_hidden_self,
+         .check = check_hidden_self,
+         .reads_a_state = false,
+         .has_hops = true}}}};
   return table;
 }
 
@@ -163,9 +170,16 @@ std::unique_ptr<HiddenAttention> make_hidden_attention(const HiddenConfig& confi
 
 Settings describe(HiddenConfig& config, const Needs& read_once) {
   AttendConfig& attend = config.attend;
-  const Condition attends = when(&config.kind, Names{"attend"});
-  const Condition selfs = when(&config.kind, Names{"self"});
-  const Condition local = when(&attend.area, Names{"local"});
+  const auto of_kinds = [&](const auto& trait) {
+    return when(&config.kind, hidden_kinds(),
+                [&](const std::string& name) { return trait(read_table().at(name)); });
+  };
+  const Condition attends = of_kinds([](const ReadKind& kind) { return kind.attends; });
+  const Condition has_hops = of_kinds([](const ReadKind& kind) { return kind.has_hops; });
+  const Condition has_mask = of_kinds([](const ReadKind& kind) { return kind.has_mask; });
+  const Condition has_score =
+      of_kinds([](const ReadKind& kind) { return kind.attends || kind.has_hops; });
+  const Condition local = when(&attend.area, attention_areas(), area_is_local);
   return {
       {"attention.hidden.kind", &config.kind, hidden_kinds(),
        "Attention over the states h_1 .. h_T that the answer reads"},
@@ -178,21 +192,20 @@ Settings describe(HiddenConfig& config, const Needs& read_once) {
        attends},
       {"attention.hidden.score_hidden", &attend.score_hidden, kLayerWidth,
        "Width of the hidden layer of the score, or of what predicts the centre",
-       when(&config.kind, Names{"attend", "self"}) &&
-           (selfs || when(&attend.score, score_kinds(), score_has_hidden) ||
-            when(&attend.position, Names{"predicted"}))},
+       has_score && (has_hops || when(&attend.score, score_kinds(), score_has_hidden) ||
+                     when(&attend.position, attention_positions(), position_is_predicted))},
       {"attention.hidden.area", &attend.area, attention_areas(),
        "States within reach: all, or those near a centre", attends},
       {"attention.hidden.position", &attend.position, attention_positions(),
        "Centre of the local area", attends && local},
-      {"attention.hidden.window", &attend.window, closed(1, 256),
+      {"attention.hidden.window", &attend.window, kAttendWindow,
        "Number of states in reach on each side of the centre", attends && local},
       {"attention.hidden.mask", &config.mask, Text::path,
-       "Steps that may be read: a digit for each, 1 or 0. null: all", unless(&config.kind, "last")},
-      {"attention.hidden.hops", &config.hops, closed(1, 64),
-       "Number of rows of the matrix A of self", selfs},
+       "Steps that may be read: a digit for each, 1 or 0. null: all", has_mask},
+      {"attention.hidden.hops", &config.hops, kHops, "Number of rows of the matrix A of self",
+       has_hops},
       {"attention.hidden.penalty", &config.penalty, kLossWeight,
-       "Weight of the penalty |A A' - I|^2", selfs},
+       "Weight of the penalty |A A' - I|^2", has_hops},
   };
 }
 

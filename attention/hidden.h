@@ -14,6 +14,9 @@
 
 namespace saccade {
 
+/// Allowed numbers of rows of the matrix A of self.
+inline constexpr Interval kHops = closed(1, 64);
+
 /// How the states h_1 .. h_T are read. Keys: attention.hidden.<..>
 struct HiddenConfig {
   std::string kind = "last";                // one of hidden_kinds()
@@ -21,8 +24,8 @@ struct HiddenConfig {
   std::string output = "context_and_last";  // attend: one of hidden_outputs()
   AttendConfig attend = {};                 // self uses score_hidden only
   std::string mask = {};                    // T digits: 1 may be read, 0 not; empty: all may
-  int hops = 4;                             // self: r >= 1
-  double penalty = 0.0;                     // self: c >= 0
+  int hops = 4;                             // self: r, in kHops
+  double penalty = 0.0;                     // self: c, in kLossWeight
 };
 
 /// `read_once`: that the states are read once, not for each symbol of a sequence.
@@ -144,7 +147,8 @@ std::unique_ptr<HiddenAttention> make_hidden_attention(const HiddenConfig& confi
                                                        int steps, ParameterLayout& layout);
 
 // The kinds. A new one is one file and one line in the table of hidden.cpp, which also gives a
-// check of the kind's own settings, if any, and whether the output is as wide as a state.
+// check of the kind's own settings, if any, whether the output is as wide as a state, and which
+// settings have an effect.
 void check_hidden_attend(const HiddenConfig& config);
 void check_hidden_self(const HiddenConfig& config);
 std::unique_ptr<HiddenAttention> make_hidden_attend(const HiddenConfig& config,

@@ -2,7 +2,7 @@
 
 #include "attention/categorical.h"
 #include "attention/hidden.h"
-#include "base/error.h"
+#include "attention/setting_range.h"
 #include "nn/gemm.h"
 #include "nn/layers.h"
 #include "nn/rows.h"
@@ -154,18 +154,9 @@ class HiddenSelf final : public HiddenAttention {
 }  // namespace
 
 void check_hidden_self(const HiddenConfig& config) {
-  const int hops = config.hops, hidden = config.attend.score_hidden;
-  if (hops < 1)
-    throw SettingError({"attention.hidden.hops"},
-                       fmt::format("attention.hidden.hops: {}; allowed: 1 and more", hops));
-  if (hidden < 1)
-    throw SettingError(
-        {"attention.hidden.score_hidden"},
-        fmt::format("attention.hidden.score_hidden: {}; allowed: 1 and more", hidden));
-  if (!(config.penalty >= 0.0))
-    throw SettingError(
-        {"attention.hidden.penalty"},
-        fmt::format("attention.hidden.penalty: {}; allowed: 0 and more", config.penalty));
+  check_range("attention.hidden.hops", config.hops, kHops);
+  check_range("attention.hidden.score_hidden", config.attend.score_hidden, kLayerWidth);
+  check_range("attention.hidden.penalty", config.penalty, kLossWeight);
 }
 
 std::unique_ptr<HiddenAttention> make_hidden_self(const HiddenConfig& config,

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/error.h"
 #include "base/name_table.h"
 
 namespace saccade {
@@ -86,7 +87,11 @@ const NameTable<Policy>& firsts() {
 
 Policy find_policy(const std::string& kind) { return policy_table().at(kind); }
 std::vector<std::string> policies() { return policy_table().names(); }
-void register_policy(const std::string& name, Policy policy) { policy_table().add(name, policy); }
+void register_policy(const std::string& name, Policy policy) {
+  if (policy == nullptr)
+    throw InputError("policy: '" + name + "' cannot be registered: needed: a function");
+  policy_table().add(name, policy);
+}
 Policy find_first_glimpse(const std::string& first) { return firsts().at(first); }
 std::vector<std::string> first_glimpses() { return firsts().names(); }
 

@@ -38,8 +38,8 @@ using Policy = void (*)(Matrix samples, const LookRequest& request);
 Policy find_policy(const std::string& kind);
 std::vector<std::string> policies();
 /// Adds a control of the program that calls it, before anything else is called: a glimpse kind
-/// whose points are not trained. Throws as NameTable::add does; the names of other glimpse kinds
-/// are taken (agent/looking/looking.h).
+/// whose points are not trained. Throws as NameTable::add does, and InputError for a null function;
+/// the names of other glimpse kinds are taken (agent/looking/looking.h).
 void register_policy(const std::string& name, Policy policy);
 
 /// Returns the policy of the first glimpse: `random`, `center`, or `learned` (a Gaussian around a

@@ -4,53 +4,56 @@
 #include <cmath>
 
 #include "base/check.h"
-#include "nn/gemm.h"
 #include "nn/rows.h"
 
 namespace saccade {
 namespace {
 
-// (to, from): the share of pixel k of `from` in pixel i of `to`, whose centre lies between those of
-// two pixels, or beyond the outermost.
-Tensor<2> shares_between(int to, int from) {
-  Tensor<2> share = zeros<2>(to, from);
+using Shares = AreaResize::Shares;
+
+// The share of pixel k of `from` in pixel i of `to`, whose centre lies between those of two pixels,
+// or beyond the outermost.
+Shares shares_between(int to, int from) {
+  Shares all;
   for (int i = 0; i < to; ++i) {
     const double centre = std::clamp((i + 0.5) * from / to - 0.5, 0.0, from - 1.0);
     const int before = static_cast<int>(centre), after = std::min(before + 1, from - 1);
     const auto fraction = static_cast<float>(centre - before);
-    share(i, before) += 1.0F - fraction;
-    share(i, after) += fraction;
+    all.add(before, 1.0F - fraction);
+    if (fraction > 0.0F) all.add(after, fraction);
+    all.end_range();
   }
-  return share;
+  return all;
 }
 
 // The same of the areas that the pixels of `to` cover.
-Tensor<2> shares(int to, int from) {
+Shares shares(int to, int from) {
   if (to > from) return shares_between(to, from);
-  Tensor<2> share = zeros<2>(to, from);
+  Shares all;
   const double side = static_cast<double>(from) / to;
-  for (int i = 0; i < to; ++i)
-    for (int k = 0; k < from; ++k) {
+  for (int i = 0; i < to; ++i) {
+    const int last = std::min(static_cast<int>((i + 1) * side), from - 1);
+    for (int k = static_cast<int>(i * side); k <= last; ++k) {
       const double overlap = std::min((i + 1) * side, k + 1.0) - std::max(i * side, double(k));
-      share(i, k) = static_cast<float>(std::max(overlap, 0.0) / side);
+      if (overlap > 0.0) all.add(k, static_cast<float>(overlap / side));
     }
-  return share;
-}
-
-// Returns the range of pixels of `from` that contribute to each pixel of `to`.
-std::vector<AreaResize::Range> covered(const Tensor<2>& shares) {
-  std::vector<AreaResize::Range> ranges;
-  for (int i = 0; i < static_cast<int>(shares.shape()[0]); ++i) {
-    const ConstMatrix row = one_row(matrix(shares), i);
-    const auto has_share = [](float share) { return share > 0.0F; };
-    const float* begin = std::find_if(row.data, row.data + row.cols, has_share);
-    const float* end = std::find_if_not(begin, row.data + row.cols, has_share);
-    ranges.push_back({static_cast<int>(begin - row.data), static_cast<int>(end - begin)});
+    all.end_range();
   }
-  return ranges;
+  return all;
 }
 
 }  // namespace
+
+void AreaResize::Shares::add(int pixel, float share) {
+  if (range_.count == 0) range_ = {pixel, 0, all_.size()};
+  ++range_.count;
+  all_.push_back(share);
+}
+
+void AreaResize::Shares::end_range() {
+  ranges_.push_back(range_);
+  range_ = {};
+}
 
 AreaResize::AreaResize(int channels, int rows, int cols, int to_rows, int to_cols)
     : channels_(channels),
@@ -60,9 +63,7 @@ AreaResize::AreaResize(int channels, int rows, int cols, int to_rows, int to_col
       to_cols_(to_cols),
       row_shares_(shares(to_rows, rows)),
       col_shares_(shares(to_cols, cols)),
-      row_ranges_(covered(row_shares_)),
-      col_ranges_(covered(col_shares_)),
-      half_(zeros<2>(to_rows, cols)) {
+      half_(zeros<2>(1, cols)) {
   SACCADE_CHECK(to_rows >= 1 && to_cols >= 1);
 }
 
@@ -71,18 +72,17 @@ void AreaResize::forward(std::span<float> small, std::span<const float> canvas) 
     std::ranges::copy(canvas, small.begin());
     return;
   }
+  float* half = half_.data();
   for (int c = 0; c < channels_; ++c) {
     const ConstMatrix from = {&canvas[c * rows_ * cols_], rows_, cols_, cols_};
     float* to = &small[c * to_rows_ * to_cols_];
     for (int i = 0; i < to_rows_; ++i) {
-      const auto [first_row, rows] = row_ranges_[i];
-      const float* half = &half_(i, 0);
-      weighted_rows(&half_(i, 0), &row_shares_(i, first_row), from.row_range(first_row, rows));
+      const auto [first_row, rows, row_share] = row_shares_.of(i);
+      weighted_rows(half, row_share, from.row_range(first_row, rows));
       for (int j = 0; j < to_cols_; ++j) {
-        const auto [first_col, cols] = col_ranges_[j];
+        const auto [first_col, cols, share] = col_shares_.of(j);
         float sum = 0.0F;
-        for (int k = first_col; k < first_col + cols; ++k)
-          sum = std::fma(half[k], col_shares_(j, k), sum);
+        for (int k = 0; k < cols; ++k) sum = std::fma(half[first_col + k], share[k], sum);
         *to++ = sum;
       }
     }
@@ -90,11 +90,23 @@ void AreaResize::forward(std::span<float> small, std::span<const float> canvas) 
 }
 
 void AreaResize::backward(std::span<float> dcanvas, std::span<const float> dsmall) {
+  std::ranges::fill(dcanvas, 0.0F);
+  float* half = half_.data();
   for (int c = 0; c < channels_; ++c) {
-    const ConstMatrix from = {&dsmall[c * to_rows_ * to_cols_], to_rows_, to_cols_, to_cols_};
-    multiply(matrix(half_), from, matrix(col_shares_));
-    multiply_transposed_a({&dcanvas[c * rows_ * cols_], rows_, cols_, cols_}, matrix(row_shares_),
-                          matrix(half_));
+    const Matrix to = {&dcanvas[c * rows_ * cols_], rows_, cols_, cols_};
+    const float* from = &dsmall[c * to_rows_ * to_cols_];
+    for (int i = 0; i < to_rows_; ++i) {
+      std::fill_n(half, cols_, 0.0F);
+      for (int j = 0; j < to_cols_; ++j) {
+        const auto [first_col, cols, share] = col_shares_.of(j);
+        for (int k = 0; k < cols; ++k)
+          half[first_col + k] = std::fma(*from, share[k], half[first_col + k]);
+        ++from;
+      }
+      const auto [first_row, rows, share] = row_shares_.of(i);
+      for (int k = 0; k < rows; ++k)
+        add_weighted_rows(to.row(first_row + k), share + k, {half, 1, cols_, cols_});
+    }
   }
 }
 

@@ -21,18 +21,37 @@ class AreaResize {
   /// Writes dcanvas from dsmall.
   void backward(std::span<float> dcanvas, std::span<const float> dsmall);
 
-  /// A range of pixels along one axis.
-  struct Range {
-    int first, count;
+  /// For each new pixel along an axis, the adjacent pixels that it consists of and their shares,
+  /// which sum to 1. Takes memory for the sum of the two sizes, not their product.
+  class Shares {
+   public:
+    struct Range {
+      int first, count;    // pixels
+      const float* share;  // (count): of each
+    };
+    Range of(int pixel) const {
+      const Place& place = ranges_[pixel];
+      return {place.first, place.count, all_.data() + place.begin};
+    }
+
+    /// Adds a share of the next new pixel; end_range() ends that pixel.
+    void add(int pixel, float share);
+    void end_range();
+
+   private:
+    struct Place {
+      int first = 0, count = 0;
+      std::size_t begin = 0;  // in all_
+    };
+    std::vector<Place> ranges_;  // of each new pixel
+    std::vector<float> all_;
+    Place range_;  // of the new pixel that add() is called for
   };
 
  private:
   int channels_, rows_, cols_, to_rows_, to_cols_;
-  Tensor<2> row_shares_;           // (to_rows, rows): rows sum to 1
-  Tensor<2> col_shares_;           // (to_cols, cols)
-  std::vector<Range> row_ranges_;  // (to_rows): rows with a non-zero share
-  std::vector<Range> col_ranges_;  // (to_cols)
-  Tensor<2> half_;                 // (to_rows, cols): one channel
+  Shares row_shares_, col_shares_;
+  Tensor<2> half_;  // (1, cols): a row that is resized along one axis only
 };
 
 /// The same for images of bytes with interleaved channels, rounded.

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 
 #include "base/checksum.h"
 #include "base/error.h"
 #include "base/name_table.h"
+#include "base/printable.h"
 
 namespace saccade {
 namespace {
@@ -164,6 +166,15 @@ Dataset part(const Dataset& set, int first, int count) {
   return digits;
 }
 
+void check_sides(const DataConfig& config, const Dataset& set) {
+  const auto shape = set.images.shape();
+  if (std::max(shape[1], shape[2]) > kMostSide)
+    throw SettingError({"data.source"},
+                       fmt::format("data.source={} has images of {} x {} pixels; allowed: at most "
+                                   "{} rows and columns",
+                                   config.source, shape[1], shape[2], kMostSide));
+}
+
 std::string pixel_checksum(const Dataset& set) {
   return crc32_of(set.images.data(), set.images.size()).hex();
 }
@@ -215,6 +226,10 @@ Digits load_digits(const DataConfig& config) {
         fmt::format(
             "data.source={} has {} training digits; needed: at least {}, a sixth is for validation",
             config.source, total, kValidShare));
+  check_sides(config, raw.train);
+  check_sides(config, raw.test);
+  check_class_names(raw.class_names,
+                    config.path.empty() ? "data.source: " + config.source : config.path);
   if (raw.checksums.empty())
     raw.checksums = {{"train", pixel_checksum(raw.train)}, {"test", pixel_checksum(raw.test)}};
   const int valid = std::min(kMostValid, total / kValidShare);
@@ -225,6 +240,18 @@ Digits load_digits(const DataConfig& config) {
           .valid_origin = std::move(raw.valid_origin),
           .test_origin = std::move(raw.test_origin),
           .checksums = std::move(raw.checksums)};
+}
+
+void check_class_names(const std::vector<std::string>& names, const std::string& what) {
+  std::set<std::string> seen;
+  for (const std::string& name : names) {
+    const bool control = std::ranges::any_of(
+        name, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
+    if (name.empty() || control || !is_utf8(name) || !seen.insert(name).second)
+      throw InputError(fmt::format(
+          "{}: the name of a class is '{}'; allowed: names that differ, each a line of UTF-8", what,
+          control ? "(control characters)" : printable(abridged(name))));
+  }
 }
 
 std::vector<std::string> digit_sources() { return sources().names(); }

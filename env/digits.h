@@ -30,8 +30,9 @@ struct Dataset {
 struct DataConfig {
   std::string source = "mnist";  // one of digit_sources()
   std::string path = {};         // empty: $SACCADE_DATA/<source>, then cache_folder()/<source>;
-                                 // required by idx and folder, not allowed for synthetic
-  int size = 0;                  // folder only: rows and cols to resize to; 0 keeps the size
+                                 // required by idx and folder, has no effect with synthetic
+  int size = 0;                  // folder: rows and cols to resize to; 0 keeps the size of the
+                                 // images. Has no effect with other sources
   OwnValues own = {};            // data.<source>.*, of registered sources
 };
 
@@ -40,7 +41,8 @@ Settings describe(DataConfig& config);
 /// Returns $XDG_CACHE_HOME/saccade or ~/.cache/saccade; empty if neither is known.
 std::filesystem::path cache_folder();
 
-/// Throws InputError naming the keys if the source does not accept this path or size.
+/// Throws SettingError for an unknown source, if the source needs a path and there is none, and if
+/// the size is negative.
 void check(const DataConfig& config);
 
 /// Training, validation and test digits. The validation digits are the last 5,000 of the training
@@ -61,9 +63,13 @@ struct Digits {
 /// that many.
 inline constexpr int kValidShare = 6;
 
-/// Reads or generates the digit sets. Throws InputError as check() does, and InputError with path
-/// and fault for: a missing or truncated file, a wrong magic, inconsistent counts, a known file
-/// with a wrong checksum, an image file that is not an image, images of different sizes.
+/// The most rows, and columns, of an image. Sums and products of a few sides are then ints.
+inline constexpr int kMostSide = 1 << 16;
+
+/// Reads or generates the digit sets. Throws InputError as check() and check_class_names() do, for
+/// images with a side above kMostSide, and InputError with path and fault for: a missing or
+/// truncated file, a wrong magic, inconsistent counts, a known file with a wrong checksum, an image
+/// file that is not an image, images of different sizes.
 Digits load_digits(const DataConfig& config);
 
 /// The allowed values of data.source.
@@ -109,6 +115,10 @@ struct DigitSource {
 void register_digit_source(const std::string& name, const DigitSource& source,
                            const std::vector<OwnSetting>& settings = {});
 
+/// Throws InputError, which begins with `what`, unless all names differ and each is a line of UTF-8
+/// that is not empty and has no control characters.
+void check_class_names(const std::vector<std::string>& names, const std::string& what);
+
 /// File names of an IDX dataset.
 inline constexpr std::array<const char*, 4> kIdxFiles = {
     "train-images-idx3-ubyte", "train-labels-idx1-ubyte", "t10k-images-idx3-ubyte",
@@ -122,7 +132,8 @@ inline constexpr std::array<const char*, 4> kEmnistFiles = {
 /// Reads four IDX files (LeCun), each plain or .gz, by default under their usual names.
 /// `known_crc32` maps a file name to the CRC-32 it must have; other files are not checked. Images
 /// are (N, rows, cols), magic 0x803, or (N, rows, cols, channels) with 1 or 3 channels, magic
-/// 0x804; labels (N), magic 0x801. The number of classes is the largest label plus one.
+/// 0x804; labels (N), magic 0x801. Bytes after the last value are refused. The number of classes is
+/// the largest label plus one.
 RawDatasets read_idx(const std::filesystem::path& folder,
                      const std::map<std::string, std::uint32_t>& known_crc32,
                      const std::array<const char*, 4>& names = kIdxFiles);
@@ -140,12 +151,12 @@ std::string write_idx_images(const std::filesystem::path& path, const Dataset& s
 /// Optional file beside them with one class name per line, read for data.source: idx. The number of
 /// classes is then the number of names.
 inline constexpr const char* kClassNames = "classes.txt";
-/// Writes that file. Throws InputError if a name is empty, contains a line break or is repeated,
-/// and std::runtime_error naming a file that cannot be written.
+/// Writes that file. Throws InputError as check_class_names() does, and std::runtime_error naming a
+/// file that cannot be written.
 void write_class_names(const std::filesystem::path& folder,
                        const std::vector<std::string>& class_names);
-/// Reads that file into `digits`; does nothing if it does not exist. Throws InputError with path
-/// and fault for an invalid name, or for fewer names than classes.
+/// Reads that file into `digits`; does nothing if it does not exist. Throws InputError with the
+/// path for fewer names than classes. load_digits checks the names themselves, of every source.
 void read_class_names(RawDatasets& digits, const std::filesystem::path& folder);
 
 /// File names of the cropped digits of SVHN (Netzer et al. 2011).

@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "base/name_table.h"
-#include "base/printable.h"
 #include "env/area_resize.h"
 #include "env/digits.h"
 #include "env/image_cache.h"
@@ -61,11 +60,8 @@ bool has_image_suffix(const fs::path& path) {
 
 std::vector<std::string> find_classes(const fs::path& folder) {
   std::vector<std::string> names;
-  for (const fs::path& path : sorted_entries(folder, is_folder)) {
+  for (const fs::path& path : sorted_entries(folder, is_folder))
     names.push_back(path.filename().string());
-    if (!is_utf8(names.back()))
-      throw InputError(fmt::format("{}: the name of a class is not UTF-8", path.string()));
-  }
   if (names.size() < 2)
     throw InputError(fmt::format(
         "{}: found {} class folders ({}); needed: at least 2, each with the images of one class",

@@ -8,7 +8,6 @@
 #include <memory>
 #include <new>
 #include <numeric>
-#include <set>
 
 #include "base/checksum.h"
 #include "base/error.h"
@@ -109,7 +108,7 @@ class Unpacked {
 };
 
 /// `allowed` lists the magics that the file may have. Checks the header against the file size
-/// before allocating, and ignores anything after the values.
+/// before allocating, and refuses a file that has bytes after the values.
 IdxFile read_file(const fs::path& folder, const std::string& name,
                   const std::vector<std::uint32_t>& allowed) {
   IdxFile file;
@@ -275,21 +274,6 @@ void write_idx(const fs::path& folder, const Dataset& train, const Dataset& test
   write_split(folder, test, kIdxFiles[2], kIdxFiles[3]);
 }
 
-namespace {
-
-void check_class_names(const std::vector<std::string>& names, const std::string& what) {
-  std::set<std::string> seen;
-  for (const std::string& name : names) {
-    const bool control = std::ranges::any_of(
-        name, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
-    if (name.empty() || control || !seen.insert(name).second)
-      throw InputError(fmt::format("{}: '{}'; allowed: names that differ, each of one line", what,
-                                   control ? "(control characters)" : name));
-  }
-}
-
-}  // namespace
-
 void write_class_names(const fs::path& folder, const std::vector<std::string>& class_names) {
   check_class_names(class_names, "class_names");
   std::string lines;
@@ -310,7 +294,6 @@ void read_class_names(RawDatasets& digits, const fs::path& folder) {
     if (name.ends_with('\r')) name.pop_back();
     names.push_back(name);
   }
-  check_class_names(names, path.string());
   const int classes = static_cast<int>(names.size());
   if (classes < digits.train.classes)
     throw InputError(fmt::format("{}: {} names of classes; needed: {} and more, a line each",

@@ -31,6 +31,16 @@ using Bytes = std::span<const std::uint8_t>;
 
 constexpr double kMostPixels = 1 << 26;  // half a gigabyte at 8 bytes per pixel
 
+void check_pixels(double pixels, const std::string& name) {
+  if (pixels > kMostPixels)
+    throw InputError(
+        fmt::format("{}: {:.0f} pixels; allowed: at most {:.0f}", name, pixels, kMostPixels));
+}
+
+bool begins_with(Bytes bytes, Bytes mark) {
+  return bytes.size() >= mark.size() && std::ranges::equal(bytes.first(mark.size()), mark);
+}
+
 // ---- EXIF ----
 
 std::size_t number(Bytes bytes, std::size_t place, int size, bool little) {
@@ -85,14 +95,6 @@ DecodedImage oriented(DecodedImage stored, int orientation) {
 
 constexpr std::array<std::uint8_t, 8> kPngMark = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
 
-/// Returns rows times columns of a PNG file.
-double declared_pixels(Bytes bytes) {
-  constexpr std::size_t kSides = 16;          // after the mark and the first chunk's size and name
-  if (bytes.size() < kSides + 8) return 0.0;  // too short to decode
-  return static_cast<double>(number(bytes, kSides, 4, false)) *
-         static_cast<double>(number(bytes, kSides + 4, 4, false));
-}
-
 [[noreturn]] void leave_png(png_structp png, png_const_charp) { png_longjmp(png, 1); }
 void ignore_warning(png_structp, png_const_charp) {}
 
@@ -116,6 +118,7 @@ class PngReader {
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     png_set_read_fn(png_, this, read);
     png_set_chunk_cache_max(png_, 1);  // skips texts, whose sizes no limit adds up
+    png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);  // check_pixels has the limit
     png_read_info(png_, info_);
     image.rows = static_cast<int>(png_get_image_height(png_, info_));
     image.cols = static_cast<int>(png_get_image_width(png_, info_));
@@ -164,9 +167,11 @@ class PngReader {
 };
 
 /// Returns whether the bytes are valid.
-bool decode_png(Bytes bytes, DecodedImage& image) {
+bool decode_png(Bytes bytes, const std::string& name, DecodedImage& image) {
   PngReader reader(bytes);
-  if (!reader.read_header(image)) return false;
+  const bool valid = reader.read_header(image);
+  check_pixels(1.0 * image.rows * image.cols, name);
+  if (!valid) return false;
   const std::size_t row_size = static_cast<std::size_t>(image.cols) * image.channels;
   image.bytes.resize(row_size * image.rows);
   std::vector<png_bytep> rows(image.rows);
@@ -240,11 +245,12 @@ class JpegReader {
 
   /// EXIF's bytes, without "Exif"; none if there are none.
   Bytes exif() const {
-    constexpr std::size_t kName = 6;
-    for (jpeg_saved_marker_ptr saved = codec_.marker_list; saved; saved = saved->next)
-      if (saved->marker == kExifMark)
-        return Bytes(saved->data, saved->data_length)
-            .subspan(std::min<std::size_t>(kName, saved->data_length));
+    constexpr std::array<std::uint8_t, 6> kName = {'E', 'x', 'i', 'f', 0, 0};
+    for (jpeg_saved_marker_ptr saved = codec_.marker_list; saved; saved = saved->next) {
+      const Bytes segment(saved->data, saved->data_length);  // or XMP, which has the same mark
+      if (saved->marker == kExifMark && begins_with(segment, kName))
+        return segment.subspan(kName.size());
+    }
     return {};
   }
 
@@ -272,12 +278,6 @@ class JpegReader {
   jpeg_progress_mgr progress_ = {};
   std::jmp_buf escape_ = {};
 };
-
-void check_pixels(double pixels, const std::string& name) {
-  if (pixels > kMostPixels)
-    throw InputError(
-        fmt::format("{}: {:.0f} pixels; allowed: at most {:.0f}", name, pixels, kMostPixels));
-}
 
 /// Returns whether the bytes are valid.
 bool decode_jpeg(Bytes bytes, const std::string& name, DecodedImage& image) {
@@ -308,10 +308,6 @@ std::vector<std::uint8_t> read_bytes(const std::filesystem::path& path) {
   file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   if (!file) throw_refused(path.string() + ": cannot be read");
   return bytes;
-}
-
-bool begins_with(Bytes bytes, Bytes mark) {
-  return bytes.size() >= mark.size() && std::ranges::equal(bytes.first(mark.size()), mark);
 }
 
 // ---- Writing PNG ----
@@ -354,8 +350,7 @@ DecodedImage decode_image(Bytes bytes, const std::string& name) {
   if (begins_with(bytes, kJpegMark)) {
     valid = decode_jpeg(bytes, name, image);
   } else if (begins_with(bytes, kPngMark)) {
-    check_pixels(declared_pixels(bytes), name);
-    valid = decode_png(bytes, image);
+    valid = decode_png(bytes, name, image);
   } else {
     fail("is neither PNG nor JPEG, whatever its name; allowed: these");
   }

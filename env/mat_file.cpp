@@ -121,15 +121,15 @@ struct Part {
   std::vector<std::uint8_t> bytes;
 };
 
-/// Reads the next part, of at most `most` bytes.
+/// Reads the next part, of at most `most` bytes and no more than the element has.
 Part read_part(ElementBytes& element, std::uint64_t most) {
   element.align();
   const auto first = element.read<std::uint32_t>();
   Part part{.type = first & 0xffff, .bytes = {}};
   const bool is_small = first >> 16 != 0;  // then the size is in the upper half, and 4 bytes follow
   const std::uint32_t size = is_small ? first >> 16 : element.read<std::uint32_t>();
-  if (size > std::min(most, is_small ? std::uint64_t{4} : element.most()))
-    fail(fmt::format("a part of {} bytes in an array; allowed: {}", size, most));
+  most = std::min(most, is_small ? std::uint64_t{4} : element.most());
+  if (size > most) fail(fmt::format("a part of {} bytes in an array; allowed: {}", size, most));
   part.bytes.resize(size);
   element.read(part.bytes.data(), size);
   return part;

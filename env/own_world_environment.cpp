@@ -12,12 +12,6 @@
 namespace saccade {
 namespace {
 
-// As saccade._own_scenes numbers scenes without an end.
-std::uint64_t first_scene_of(Split split) {
-  if (split == Split::train) return 0;
-  return std::uint64_t{1} << (split == Split::valid ? 61 : 62);
-}
-
 void require_finite(const char* name, ConstMatrix numbers) {
   for (int b = 0; b < numbers.rows; ++b)
     for (int i = 0; i < numbers.cols; ++i)
@@ -31,7 +25,7 @@ void require_finite(const char* name, ConstMatrix numbers) {
 OwnWorldEnvironment::OwnWorldEnvironment(const OwnWorldMaker& make, const OwnWorldSpec& spec,
                                          Split split, int episodes, int rollouts)
     : spec_(spec),
-      first_of_split_(first_scene_of(split)),
+      first_of_split_(own_scene_number(split, 0)),
       rollouts_(rollouts),
       scenes_(episodes),
       labels_(episodes, -1),

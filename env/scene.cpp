@@ -78,8 +78,8 @@ SceneMaker::SceneMaker(const SceneConfig& config, const AugmentationConfig& augm
       classes_(digits.classes) {
   settle(config_);
   check(config_);
-  check_distractors();
   check_layout(kind_->layout, config, digit_);
+  check_distractors();
 
   const int count = config.num_digits;
   if (kind_->question == Question::label && count > 1)
@@ -91,11 +91,18 @@ SceneMaker::SceneMaker(const SceneConfig& config, const AugmentationConfig& augm
 }
 
 void SceneMaker::check_distractors() const {
-  const int size = config_.distractor_size, largest = std::min(digits_.rows(), digits_.cols());
-  if (config_.num_distractors > 0 && (size < 1 || size > largest))
-    throw SettingError(
-        {"scene.distractor_size"},
-        fmt::format("scene.distractor_size: {} pixels; allowed: 1 to {}", size, largest));
+  const int size = config_.distractor_size, of_digits = std::min(digits_.rows(), digits_.cols());
+  const int free = std::min(rows(), cols()) - 2 * config_.border;
+  const int largest = std::min(of_digits, free);
+  if (config_.num_distractors == 0 || (size >= 1 && size <= largest)) return;
+  const std::string range = fmt::format("{} pixels; allowed: 1 to {}", size, largest);
+  if (size < 1 || size > of_digits)
+    throw SettingError({"scene.distractor_size"}, "scene.distractor_size: " + range);
+  throw SettingError(
+      {"scene.distractor_size", "scene.canvas", "scene.border"},
+      fmt::format("scene.distractor_size: {}, what scene.canvas: {} x {} with scene.border: {} "
+                  "leaves free",
+                  range, rows(), cols(), config_.border));
 }
 
 SceneMaker::Buffer SceneMaker::make_buffer() const {
@@ -149,7 +156,7 @@ void SceneMaker::add_distractors(Buffer& buffer, RandomStream& stream,
     const int y = random_corner(rows(), size, config_.border, stream);
     const std::uint8_t* pixels = &digits_.images(index, 0, 0, 0);
     if (augmentation_.of_distractors()) pixels = distorted(pixels, distortion, buffer);
-    pixels += (from_y * digits_.cols() + from_x) * channels();
+    pixels += (static_cast<std::ptrdiff_t>(from_y) * digits_.cols() + from_x) * channels();
     add(buffer.canvas, rows(), cols(), channels(), {pixels, digits_.cols(), size, size}, x, y);
   }
 }

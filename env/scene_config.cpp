@@ -8,6 +8,7 @@
 #include "env/scene_kinds.h"
 #include "env/search.h"
 #include "env/task_kinds.h"
+#include "env/words.h"
 
 namespace saccade {
 namespace {
@@ -86,7 +87,7 @@ Settings describe(SceneConfig& config) {
        "Task: where the digits lie, what else is there, and what is asked"},
       {"scene.canvas", &config.canvas, closed(8, 2048),
        "Size of the canvas (rows, cols), in pixels", canvas},
-      {"scene.num_digits", &config.num_digits, closed(0, kMaxDigits),
+      {"scene.num_digits", &config.num_digits, closed(1, kMaxDigits),
        "Number of digits in a scene; of bag, transcribe and search the largest", digits},
       {"scene.min_digits", &config.min_digits, closed(0, kMaxDigits),
        "Smallest number of digits in a scene. 0: always num_digits",
@@ -100,7 +101,7 @@ Settings describe(SceneConfig& config) {
       {"scene.digit_scale", &config.digit_scale, closed(kSmallestDigit, kLargestDigit),
        "Size of a digit relative to its image",
        when(&config.kind, task_kinds(), is_made_of_digits)},
-      {"scene.max_number", &config.max_number, closed(1, 999'999),
+      {"scene.max_number", &config.max_number, closed(kLeastMaxNumber, kMaxNumber),
        "Largest number that is put into words", texts},
       {"scene.border", &config.border, closed(0, 1024),
        "Margin of the canvas that stays free of digits, in pixels", digits},
@@ -134,6 +135,7 @@ void settle(SceneConfig& config) {
 void check(const SceneConfig& config) {
   if (find_task_kind(config.kind).has_digits) check_count(config);
   if (find_task_kind(config.kind).is_own) check_own(config);
+  if (find_task_kind(config.kind).is_text) check_max_number(config.max_number);
   const int needed = labellings().at(config.label).num_digits;
   if (needed > 0 && config.num_digits != needed)
     throw SettingError({"scene.label", "scene.num_digits"},

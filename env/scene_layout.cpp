@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 
 #include "base/error.h"
 
@@ -55,7 +56,7 @@ void place_left_to_right(const SceneConfig& config, RandomStream& stream, std::s
 }
 
 // Suggests what makes the digits fit: a larger canvas, or a smaller data.size for a folder.
-std::string what_fits(int rows, int cols, int most) {
+std::string what_fits(std::int64_t rows, std::int64_t cols, int most) {
   std::string text = fmt::format("needed: scene.canvas of at least {} x {}", rows, cols);
   if (most > 0)
     text += fmt::format(
@@ -80,7 +81,10 @@ void check_layout(Layout layout, const SceneConfig& config, Box digit) {
   if (layout == Layout::tiles) {
     const TileGrid grid = tile_grid(count);
     const int margin = 2 * config.border;
-    if (rows / grid.rows < digit.height + margin || cols / grid.cols < digit.width + margin)
+    const auto side = [margin](int tiles, int pixels) {  // of a canvas for so many digits
+      return tiles * (std::int64_t{pixels} + margin);
+    };
+    if (rows < side(grid.rows, digit.height) || cols < side(grid.cols, digit.width))
       throw SettingError(
           {"scene.canvas", "scene.num_digits", "scene.border"},
           fmt::format(
@@ -89,18 +93,19 @@ void check_layout(Layout layout, const SceneConfig& config, Box digit) {
               "of {} x {} pixels, too small for digits of {} x {}; {}",
               rows, cols, count, config.border, grid.rows, grid.cols, rows / grid.rows,
               cols / grid.cols, digit.height, digit.width,
-              what_fits(grid.rows * (digit.height + margin), grid.cols * (digit.width + margin),
+              what_fits(side(grid.rows, digit.height), side(grid.cols, digit.width),
                         std::min(rows / grid.rows, cols / grid.cols) - margin)));
     return;
   }
   const int beside = layout == Layout::anywhere ? 1 : count;  // digits that may not share a column
   const int margin = 2 * config.border, free_rows = rows - margin, free_cols = cols - margin;
-  if (digit.height > free_rows || digit.width * beside > free_cols)
+  const std::int64_t width = std::int64_t{digit.width} * beside;
+  if (digit.height > free_rows || width > free_cols)
     throw SettingError({"scene.canvas", "scene.border"},
                        fmt::format("scene.canvas: {} x {} with scene.border: {} leaves no room for "
                                    "{} digit(s) of {} x {}; {}",
                                    rows, cols, config.border, count, digit.height, digit.width,
-                                   what_fits(digit.height + margin, digit.width * beside + margin,
+                                   what_fits(std::int64_t{digit.height} + margin, width + margin,
                                              std::min(free_rows, free_cols / beside))));
 }
 

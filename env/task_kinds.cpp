@@ -187,10 +187,10 @@ std::vector<std::string> task_kinds() { return table().names(); }
 void register_task_kind(const std::string& name, const TaskKind& kind,
                         const std::vector<OwnSetting>& settings) {
   if (kind.make == nullptr || kind.sizes == nullptr || kind.answer_name == nullptr ||
-      (kind.first_event == nullptr) == kind.acts())
+      (kind.first_event != nullptr && !kind.acts()))
     throw InputError(
         fmt::format("scene.kind: '{}' cannot be registered: needed: make, sizes, answer_name, and "
-                    "first_event if the answers are actions",
+                    "no first_event unless the answers are actions",
                     name));
   table().add(name, kind);
   add_own_settings("scene", name, settings);

@@ -58,7 +58,7 @@ struct TaskKind {
   bool is_own = false;          // scenes come from a program; `make` throws InputError without a
                                 // source, or a world
   bool gives_glimpses = false;  // glimpses come from a program: there is no canvas and no retina
-  /// For actions: the least number of acts before one can earn a reward, and the name of that
+  /// For actions alone: the least number of acts before one can earn a reward, and the name of that
   /// event; null if it is not known.
   int (*first_event)(const SceneConfig& scene) = nullptr;
   const char* event = "";
@@ -82,7 +82,8 @@ std::unique_ptr<Environment> make_environment(const EnvironmentRequest& request)
 
 /// Adds a task of the program that calls it, before anything else is called: worlds of its own,
 /// with settings scene.<name>.<..> that its functions read from scene.own. Throws as NameTable::add
-/// and add_own_settings do, and InputError for a kind without the functions that it needs.
+/// and add_own_settings do, and InputError for a kind without make, sizes or answer_name, or with a
+/// first_event though its answers are not actions.
 void register_task_kind(const std::string& name, const TaskKind& kind,
                         const std::vector<OwnSetting>& settings = {});
 

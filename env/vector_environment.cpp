@@ -27,6 +27,8 @@ const EpisodeRules& checked(const EpisodeRules& rules, int count) {
   if (rules.num_glimpses < 1 || rules.num_glimpses > kMaxGlimpses)
     throw InputError(
         fmt::format("num_glimpses: {}; allowed: 1 to {}", rules.num_glimpses, kMaxGlimpses));
+  if (rules.num_boxes < 1 || rules.num_boxes > kMaxDigits)
+    throw InputError(fmt::format("num_boxes: {}; allowed: 1 to {}", rules.num_boxes, kMaxDigits));
   if (!std::isfinite(rules.look_price))
     throw InputError(fmt::format("look_price: {}; allowed: a number", rules.look_price));
   return rules;

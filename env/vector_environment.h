@@ -30,7 +30,7 @@ struct EpisodeRules {
   bool halt = false;        // allow the agent to end its episode early; not for actions
   double look_price = 0.0;  // reward deducted for each look after the first; finite
   Autoreset autoreset = Autoreset::next_step;
-  int num_boxes = 1;  // K: number of digits per scene in the observation
+  int num_boxes = 1;  // K, 1-16 (kMaxDigits): number of digits per scene in the observation
 };
 
 /// The actions of N agents in one step.

@@ -14,7 +14,6 @@ namespace {
 
 // Symbols: 0 .. 19 stand for themselves, followed by the tens from twenty on.
 constexpr int kTwenty = 20, kHundred = 28, kThousand = 29, kEnd = 30;
-constexpr int kLeastNumber = 9;
 
 // The splits do not depend on the seed, so that all runs are tested on the same numbers.
 constexpr std::uint64_t kPartingSeed = 1;
@@ -83,10 +82,14 @@ std::vector<std::string> number_words(int number) {
 
 int held_out_numbers(int max_number) { return (max_number + 1) / 10; }
 
-EnvironmentSizes word_sizes(int max_number) {
-  if (max_number < kLeastNumber || max_number > kMaxNumber)
+void check_max_number(int max_number) {
+  if (max_number < kLeastMaxNumber || max_number > kMaxNumber)
     throw SettingError({"scene.max_number"}, fmt::format("scene.max_number: {}; allowed: {} to {}",
-                                                         max_number, kLeastNumber, kMaxNumber));
+                                                         max_number, kLeastMaxNumber, kMaxNumber));
+}
+
+EnvironmentSizes word_sizes(int max_number) {
+  check_max_number(max_number);
   return {.num_classes = static_cast<int>(word_names().size()),
           .canvas = {1, count_digits(max_number), 10},
           .max_symbols = longest_words(max_number) + 1};

@@ -11,7 +11,12 @@
 
 namespace saccade {
 
-constexpr int kMaxNumber = 999999;
+/// The range of the largest number: with fewer than ten numbers a split would be empty.
+inline constexpr int kLeastMaxNumber = 9;
+inline constexpr int kMaxNumber = 999999;
+
+/// Throws SettingError (scene.max_number) for a largest number out of that range.
+void check_max_number(int max_number);
 
 /// Returns the English words of a number, without "and" and hyphens: 1234 is "one", "thousand",
 /// "two", "hundred", "thirty", "four". 0 <= number <= kMaxNumber.
@@ -23,8 +28,7 @@ const std::vector<std::string>& word_names();
 /// How many of the numbers 0 .. max_number are for validation; the test split has as many.
 int held_out_numbers(int max_number);
 
-/// The sizes of a WordsEnvironment. Throws InputError (scene.max_number) unless 9 <= max_number <=
-/// kMaxNumber: with fewer than ten numbers a split would be empty.
+/// The sizes of a WordsEnvironment. Throws as check_max_number().
 EnvironmentSizes word_sizes(int max_number);
 
 /// Numbers to words (scene.kind: digits_to_words): a sequence task without images.
@@ -42,7 +46,7 @@ EnvironmentSizes word_sizes(int max_number);
 class WordsEnvironment final : public Environment {
  public:
   /// `rollouts` (M) consecutive episodes share a number, so that B episodes use B / M scenes;
-  /// episodes is a multiple of rollouts. Throws InputError as word_sizes().
+  /// episodes is a multiple of rollouts. Throws as check_max_number().
   WordsEnvironment(int max_number, Split split, std::uint64_t seed, int episodes, int rollouts);
 
   int episodes() const override { return static_cast<int>(facts_.size()); }

@@ -12,7 +12,9 @@ namespace saccade {
 /// last: (row, col, channel).
 ///
 /// Holds scratch memory for a few images, so only one thread may use it at a time. Calls allocate
-/// nothing after the first, and the result of an image does not depend on the rest of the batch.
+/// nothing after the first. What forward writes for an image does not depend on the rest of the
+/// batch; what input_backward writes does so up to rounding only, because a few images may share a
+/// product.
 class Convolution {
  public:
   struct Sizes {

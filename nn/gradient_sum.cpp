@@ -28,9 +28,10 @@ GradientSum::GradientSum(Ranks& ranks, int lanes, std::size_t size)
     is_sum[from] = false;
     if (owner[into] == ranks.rank()) within_.push_back({into, from});
   });
+  int received = 0;
   for (int lane = 0; lane < lanes; ++lane)
-    if (is_sum[lane]) sums_.push_back(lane);
-  inbox_ = zeros<2>(lanes, ranks.share(size_).size());
+    if (is_sum[lane]) sums_.push_back({lane, owner[lane] == ranks.rank() ? -1 : received++});
+  inbox_ = zeros<2>(received, ranks.share(size_).size());
 }
 
 void GradientSum::run(Workers& workers, std::span<Tensor<1>* const> gradients) {
@@ -41,22 +42,22 @@ void GradientSum::run(Workers& workers, std::span<Tensor<1>* const> gradients) {
   const Share range = ranks_.share(size_);
   std::vector<Ranks::Outgoing> out;
   std::vector<Ranks::Incoming> in;
-  for (const int lane : sums_) {
-    const bool own = lane >= mine_.begin && lane < mine_.end;
+  for (const auto& [lane, row] : sums_) {
+    const bool own = row < 0;
     for (int rank = 0; rank < ranks_.count(); ++rank) {
       if (rank == ranks_.rank()) continue;
       const Share other = ranks_.share_of(rank, lanes_), theirs = ranks_.share_of(rank, size_);
       if (own && theirs.size() > 0)
         out.push_back({rank, std::as_bytes(std::span(at_[lane] + theirs.begin, theirs.size()))});
       if (lane >= other.begin && lane < other.end && range.size() > 0)
-        in.push_back({rank, std::as_writable_bytes(std::span(&inbox_(lane, 0), range.size()))});
+        in.push_back({rank, std::as_writable_bytes(std::span(&inbox_(row, 0), range.size()))});
     }
   }
   ranks_.exchange(out, in);
 
-  for (const int lane : sums_)
-    at_[lane] = lane >= mine_.begin && lane < mine_.end ? at_[lane] + range.begin
-                                                        : inbox_.data() + lane * range.size();
+  for (const auto& [lane, row] : sums_)
+    at_[lane] = row < 0 ? at_[lane] + range.begin
+                        : inbox_.data() + static_cast<std::size_t>(row) * range.size();
   add(workers, across_, range.size());
   float* total = gradients[0]->data();
   if (at_[0] != total + range.begin) std::copy_n(at_[0], range.size(), total + range.begin);

@@ -23,8 +23,15 @@ class GradientSum {
   /// all lanes.
   void run(Workers& workers, std::span<Tensor<1>* const> gradients);
 
+  /// Number of partial sums that this rank receives from the others.
+  int received() const { return static_cast<int>(inbox_.shape()[0]); }
+
  private:
   using Add = std::pair<int, int>;  // (into, from): partial sums, each identified by its first lane
+  struct Sum {
+    int lane;  // the first
+    int row;   // of inbox_; -1: this rank's own
+  };
 
   void add(Workers& workers, std::span<const Add> adds, std::size_t size);
 
@@ -33,8 +40,8 @@ class GradientSum {
   Share mine_;               // lanes of this rank
   std::vector<Add> within_;  // adds within this rank, in tree order
   std::vector<Add> across_;  // adds across the ranks' partial sums, in tree order
-  std::vector<int> sums_;    // first lane of each partial sum that the ranks hold before `across_`
-  Tensor<2> inbox_;          // (lanes, range): partial sums received from other ranks
+  std::vector<Sum> sums_;    // partial sums that the ranks hold before `across_`
+  Tensor<2> inbox_;          // (others' partial sums, range): what is received of them
   std::vector<float*> at_;   // by first lane: where its partial sum is stored
 };
 

@@ -78,7 +78,8 @@ Settings describe(OptimizerConfig& config) {
       {"training.warmup", &config.warmup, below(0, 1),
        "Share of the training in which the learning rate rises from 0"},
       {"training.final_learning_rate", &config.final_learning_rate, closed(0, 10),
-       "Learning rate at the end", unless(&config.schedule, "constant")},
+       "Learning rate at the end",
+       when(&config.schedule, learning_rate_schedules(), schedule_has_end)},
       {"training.weight_decay", &config.weight_decay, closed(0, 10),
        "Weight decay: decoupled in adamw, else added to the gradient"},
       {"training.momentum", &config.momentum, kDecayRate, "Momentum of the gradient",
@@ -97,6 +98,7 @@ Settings describe(OptimizerConfig& config) {
 
 void check(const OptimizerConfig& config) {
   kinds().at(config.optimizer);
+  if (!schedule_has_end(config.schedule)) return;
   const double first = config.learning_rate, last = config.final_learning_rate;
   if (last > first)
     throw SettingError(

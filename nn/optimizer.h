@@ -17,7 +17,7 @@ struct OptimizerConfig {
   double learning_rate = 1e-3;     // > 0
   std::string schedule = "cosine";
   double warmup = 0.02;               // share of training, in [0, 1)
-  double final_learning_rate = 1e-5;  // where the schedule ends, in [0, learning_rate]
+  double final_learning_rate = 1e-5;  // where the schedule ends, if it does, in [0, learning_rate]
   double weight_decay = 0.0;          // adamw: decoupled; adam, sgd: added to the gradient; >= 0
   double momentum = 0.9;              // without a second moment, in [0, 1)
   double beta1 = 0.9;                 // adam, in [0, 1)

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <numbers>
+#include <stdexcept>
 
 #include "base/check.h"
 
@@ -21,7 +22,7 @@ void RandomStream::refill() {
 }
 
 int RandomStream::below(int count) {
-  SACCADE_CHECK(count > 0);
+  if (count <= 0) throw std::logic_error("RandomStream::below: the count is not positive");
   const auto range = static_cast<std::uint32_t>(count);
   std::uint64_t product = std::uint64_t{bits()} * range;
   if (static_cast<std::uint32_t>(product) < range) {

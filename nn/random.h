@@ -41,7 +41,8 @@ class RandomStream {
   float uniform() { return static_cast<float>(bits() >> 8) * 0x1p-24F; }
   /// Uniform in [low, high).
   float uniform(float low, float high) { return low + (high - low) * uniform(); }
-  /// Uniform in 0 .. count - 1, unbiased (Lemire 2019). count > 0.
+  /// Uniform in 0 .. count - 1, unbiased (Lemire 2019). Throws std::logic_error unless count > 0,
+  /// in all builds: callers use the result as an index.
   int below(int count);
   /// Standard normal (Box and Muller 1958).
   float normal();

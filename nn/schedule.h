@@ -13,6 +13,9 @@ double learning_rate_factor(const std::string& schedule, double progress, double
                             double final_factor);
 
 std::vector<std::string> learning_rate_schedules();
+/// Whether it moves to `final_factor`, which has no effect otherwise. Throws InputError if the name
+/// is unknown.
+bool schedule_has_end(const std::string& schedule);
 /// Whether `final_factor` may be 0. Throws InputError if the name is unknown.
 bool schedule_may_end_at_zero(const std::string& schedule);
 

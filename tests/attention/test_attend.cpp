@@ -264,8 +264,8 @@ TEST_CASE("invalid attention settings are refused by key") {
   CHECK(message({.area = "local", .position = "next"}) ==
         "unknown decoder.attention.position 'next'; allowed: current, predicted");
   CHECK(message({.area = "local", .window = 0}) ==
-        "decoder.attention.window: 0; allowed: 1 and more");
-  CHECK(message({.score_hidden = 0}) == "decoder.attention.score_hidden: 0; allowed: 1 and more");
+        "decoder.attention.window: 0; allowed: 1 to 256");
+  CHECK(message({.score_hidden = 0}) == "decoder.attention.score_hidden: 0; allowed: 1 to 8192");
   CHECK(message({.score = "location_free", .area = "local", .position = "predicted"}) ==
         "decoder.attention.position: predicted needs a query, but decoder.attention.score: "
         "location_free has none; allowed: current");

@@ -174,16 +174,33 @@ TEST_CASE("alpha starts at its configured value, learned or not, and sharpens th
   CHECK(largest_gate(40.0, false) > 2.0F * largest_gate(0.1, false));
 }
 
-TEST_CASE("a gate's alpha and gain must be positive") {
+TEST_CASE("a gate's alpha and gain must lie in the ranges of their settings") {
   const auto message = [](const InputConfig& config) {
     ParameterLayout layout;
     return message_of<InputError>([&] { InputGate(config, "g", 3, 2, layout); });
   };
-  CHECK(message({.alpha = 0.0}) == "attention.input.alpha: 0; allowed: a number > 0");
-  CHECK(message({.alpha = -1.0}) == "attention.input.alpha: -1; allowed: a number > 0");
-  CHECK(message({.alpha = NAN}) == "attention.input.alpha: nan; allowed: a number > 0");
-  CHECK(message({.gain = INFINITY}) == "attention.input.gain: inf; allowed: a number > 0");
+  CHECK(message({.alpha = 0.0}) == "attention.input.alpha: 0; allowed: 0.0001 to 1000");
+  CHECK(message({.alpha = -1.0}) == "attention.input.alpha: -1; allowed: 0.0001 to 1000");
+  CHECK(message({.alpha = NAN}) == "attention.input.alpha: nan; allowed: 0.0001 to 1000");
+  CHECK(message({.gain = INFINITY}) == "attention.input.gain: inf; allowed: 0.0001 to 8192");
+  CHECK(message({.gain = 8193.0}) == "attention.input.gain: 8193; allowed: 0.0001 to 8192");
+  CHECK(message({.alpha = 1000.0, .gain = 8192.0}) == "nothing thrown");
   CHECK(message({}) == "nothing thrown");
+}
+
+TEST_CASE("the settings of a gate have an effect with every kind that has one") {
+  InputConfig config;
+  for (const std::string& kind : input_kinds()) {
+    config.kind = kind;
+    const Settings all = describe(config);
+    for (std::size_t i = 1; i < all.size(); ++i) {  // after the kind
+      REQUIRE(all[i].needs.all.size() == 1);
+      const Condition& gated = all[i].needs.all[0];
+      CHECK(gated.values == "gate");
+      CHECK(gated.holds(gated.field) == input_has_gate(kind));
+    }
+  }
+  CHECK_THROWS_AS(input_has_gate("gat"), InputError);
 }
 
 TEST_CASE("a gate's work is computed from the shapes") {

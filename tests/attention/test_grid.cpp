@@ -59,7 +59,36 @@ TEST_CASE("the default grid covers the canvas") {
   CHECK(covering(40, 40) == std::array{7, 7, 5});
   CHECK(covering(100, 50) == std::array{15, 7, 6});
   CHECK(covering(8, 8) == std::array{3, 3, 2});
-  CHECK(covering(2048, 60)[0] == 64);
+  CHECK(covering(396, 60) == std::array{64, 9, 6});  // the longest with the stride of 60
+  CHECK(covering(397, 60) == std::array{55, 7, 7});  // 64 cells 6 pixels apart would not reach
+  CHECK(covering(60, 2048) == std::array{1, 63, 32});
+}
+
+TEST_CASE("the outermost places of the default grid are at most 1.5 strides from the edges") {
+  for (const int rows : {8, 60, 100, 397, 1000, 2048})
+    for (const int cols : {8, 13, 60, 512, 2048}) {
+      CAPTURE(rows);
+      CAPTURE(cols);
+      GridConfig config;
+      spread_over(config, rows, cols);
+      const Tensor<2> places = grid_places(config, rows, cols);
+      const std::array sides = {cols, rows};
+      const std::size_t last = places.shape()[0] - 1;
+      for (const int axis : {0, 1}) {
+        const double margin = 0.5 * (1.0 + places(0, axis)) * sides[axis];  // pixels
+        CHECK(margin <= 1.5 * config.stride + 1e-3);
+        CHECK(0.5 * (1.0 - places(last, axis)) * sides[axis] == doctest::Approx(margin));
+      }
+    }
+}
+
+TEST_CASE("spread_cells keeps the stride and covers the canvas with it") {
+  GridConfig config{.stride = 4};
+  spread_cells(config, 60, 30);
+  CHECK(config.stride == 4);
+  CHECK(config.cells == std::array{14, 6});
+  spread_cells(config, 2048, 5);
+  CHECK(config.cells == std::array{64, 1});
 }
 
 TEST_CASE("tiles partition the canvas, whatever grid and stride say") {

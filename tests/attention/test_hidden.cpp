@@ -254,6 +254,21 @@ TEST_CASE("the memory of reads can be reused after any other use") {
   });
 }
 
+TEST_CASE("the settings of a read have an effect with the kinds that use them") {
+  HiddenConfig config;
+  const auto names = [&](const std::string& key) {
+    for (const Setting& setting : describe(config, {}))
+      if (setting.key == "attention.hidden." + key) return setting.needs.all.front().values;
+    return std::string("no such setting");
+  };
+  CHECK(names("score") == "attend");
+  CHECK(names("score_hidden") == "attend, self");
+  CHECK(names("mask") == "mean, attend, self");
+  CHECK(names("hops") == "self");
+  config.attend = {.area = "local", .position = "predicted"};
+  CHECK(names("window") == "attend");
+}
+
 TEST_CASE("invalid reads are refused by key") {
   const auto message = [](const HiddenConfig& config) {
     ParameterLayout layout;
@@ -272,11 +287,14 @@ TEST_CASE("invalid reads are refused by key") {
   CHECK(message({.kind = "attend", .query = "mean", .attend = {.score = "location_free"}}) ==
         "attention.hidden.query: mean, but attention.hidden.score: location_free takes none; "
         "allowed: none, or another score");
-  CHECK(message({.kind = "self", .hops = 0}) == "attention.hidden.hops: 0; allowed: 1 and more");
+  CHECK(message({.kind = "self", .hops = 0}) == "attention.hidden.hops: 0; allowed: 1 to 64");
+  CHECK(message({.kind = "self", .hops = 65}) == "attention.hidden.hops: 65; allowed: 1 to 64");
+  CHECK(message({.kind = "attend", .attend = {.area = "local", .window = 257}}) ==
+        "attention.hidden.window: 257; allowed: 1 to 256");
   CHECK(message({.kind = "self", .attend = {.score_hidden = 0}}) ==
-        "attention.hidden.score_hidden: 0; allowed: 1 and more");
+        "attention.hidden.score_hidden: 0; allowed: 1 to 8192");
   CHECK(message({.kind = "self", .penalty = -0.5}) ==
-        "attention.hidden.penalty: -0.5; allowed: 0 and more");
+        "attention.hidden.penalty: -0.5; allowed: 0 to 1000");
   CHECK(message({.kind = "self"}) == "nothing thrown");
   for (const std::string kind : {"mean", "self", "last"})
     for (const std::string mask : {"000", "01", "0110", "012"}) {

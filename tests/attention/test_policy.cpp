@@ -457,5 +457,10 @@ TEST_CASE("zoom: log-probability and entropy are those of a Gaussian on the line
   }
 }
 
+TEST_CASE("a policy without a function cannot be registered") {
+  CHECK(message_of<InputError>([] { register_policy("late", nullptr); }) ==
+        "policy: 'late' cannot be registered: needed: a function");
+}
+
 }  // namespace
 }  // namespace saccade

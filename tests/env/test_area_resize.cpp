@@ -93,6 +93,22 @@ TEST_CASE("area resize to the same size copies the canvas bit for bit") {
   CHECK(back == canvas);
 }
 
+TEST_CASE("area resize: a long image takes memory for its sides, not for their product") {
+  // A dense matrix of shares would take 320 GB.
+  constexpr int kFrom = 4'000'000, kTo = 20'000, kEach = kFrom / kTo;
+  std::vector<float> canvas(kFrom), small(kTo), dcanvas(kFrom);
+  for (int k = 0; k < kFrom; ++k) canvas[k] = static_cast<float>(k / kEach);
+  AreaResize resize(1, 1, kFrom, 1, kTo);
+  resize.forward(small, canvas);
+  CHECK(small[0] == 0.0F);
+  CHECK(small[kTo - 1] == doctest::Approx(kTo - 1));
+  resize.backward(dcanvas, std::vector<float>(kTo, 1.0F));
+  CHECK(dcanvas[0] == doctest::Approx(1.0 / kEach));
+  CHECK(dcanvas[kFrom - 1] == doctest::Approx(1.0 / kEach));
+  // So would a canvas that is resized along its rows only.
+  CHECK_NOTHROW(AreaResize(1, 1, kFrom, kTo, 1));
+}
+
 TEST_CASE("area resize: the gradient is the transpose: <resize(x), y> = <x, backward(y)>") {
   constexpr int kChannels = 2, kRows = 9, kCols = 11;
   for (const auto& [rows, cols] : {std::pair{1, 1}, {4, 5}, {9, 3}, {2, 11}, {9, 11}}) {

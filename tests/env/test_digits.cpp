@@ -190,6 +190,38 @@ TEST_CASE("a bad data configuration is refused") {
         "data.size: -1 pixels; allowed: 0, which keeps the size of the images, and more");
 }
 
+TEST_CASE("the names of classes are checked, of every source") {
+  const auto fault = [](const Names& names) {
+    return message_of<InputError>([&] { check_class_names(names, "here"); });
+  };
+  CHECK(fault({}) == "nothing thrown");
+  CHECK(fault({"a", "b c", "caf\xc3\xa9"}) == "nothing thrown");
+  for (const auto& [name, shown] : {std::pair<std::string, std::string>{"", ""},
+                                    {"a", "a"},
+                                    {"\xff", "\\xff"},
+                                    {"b\n", "(control characters)"},
+                                    {"\x7f", "(control characters)"}})
+    CHECK(fault({"a", name}) == "here: the name of a class is '" + shown +
+                                    "'; allowed: names that differ, each a line of UTF-8");
+
+  const auto files = sample_files("cifar10");
+  std::string text;
+  for (int label = 0; label < 10; ++label) text += label < 9 ? fmt::format("{}\n", label) : "0\n";
+  write(files->path / "batches.meta.txt", Bytes(text.begin(), text.end()));
+  check_contains(load_fault({.source = "cifar10", .path = files->path.string()}),
+                 {files->path.string(), "the name of a class is '0'"});
+}
+
+TEST_CASE("images with sides that no int holds the sums of are refused") {
+  const IdxFolder folder;
+  for (const int i : {0, 2}) {
+    const std::uint32_t count = i == 0 ? 12 : 4;
+    write(folder.path / kIdxFiles[i], idx_bytes(0x803, {count, 65537, 1}));
+  }
+  CHECK(load_fault({.source = "idx", .path = folder.path.string()}) ==
+        "data.source=idx has images of 65537 x 1 pixels; allowed: at most 65536 rows and columns");
+}
+
 TEST_CASE("MNIST is as published") {
   if (std::getenv("SACCADE_DATA") == nullptr) {
     MESSAGE("skipped: 'MNIST is as published' needs the files in $SACCADE_DATA/mnist");

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <zlib.h>
 
 #include <iterator>
 #include <opencv2/imgcodecs.hpp>
@@ -79,7 +80,15 @@ TEST_CASE("an image folder is read by class") {
 TEST_CASE("an image folder's class names must be UTF-8") {
   TemporaryFolder folder;
   write_classes(folder.path, {"caf\xc3\xa9", "th\xe9"}, 12);
-  check_contains(folder_fault(folder.path), {"th\xe9: the name of a class is not UTF-8"});
+  const TemporaryFolder cache;  // not the user's
+  const TemporaryVariable cache_variable("XDG_CACHE_HOME", cache.path.c_str());
+  const auto fault = [&] { return load_fault({.source = "folder", .path = folder.path.string()}); };
+  CHECK(fault() == folder.path.string() +
+                       ": the name of a class is 'th\\xe9'; allowed: names that differ, each a "
+                       "line of UTF-8");
+  fs::rename(folder.path / "th\xe9", folder.path / "th\n");
+  check_contains(fault(), {folder.path.string(), "'(control characters)'"});
+  fs::rename(folder.path / "th\n", folder.path / "th\xe9");
   fs::rename(folder.path / "th\xe9", folder.path / "th\xc3\xa9");
   CHECK(read_folder(folder.path, 0).class_names == Names{"caf\xc3\xa9", "th\xc3\xa9"});
 }
@@ -167,7 +176,11 @@ TEST_CASE("a bad image folder is reported with its fault") {
   SUBCASE("an image that says that it is a huge one") {
     write_classes(folder.path, {"a", "b"}, 3);
     const fs::path png = folder.path / "a" / "1.png", jpeg = folder.path / "a" / "0.jpg";
-    set_bytes(png, 16, {0, 0, 0xff, 0xff, 0, 1, 0, 0});  // after signature, length and chunk name
+    Bytes header = {'I', 'H', 'D', 'R', 0, 0, 0xff, 0xff, 0, 1, 0, 0, 8, 0, 0, 0, 0};
+    const auto crc = static_cast<std::uint32_t>(crc32(0, header.data(), 17));
+    for (const int shift : {24, 16, 8, 0})
+      header.push_back(static_cast<std::uint8_t>(crc >> shift));
+    set_bytes(png, 12, header);  // after signature and length
     check_contains(folder_fault(folder.path), {"1.png", "4294901760 pixels", "67108864"});
     fs::remove(png);
     write_image(jpeg, cv::Mat(5, 4, CV_8UC1, cv::Scalar(0)));

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <png.h>
+#include <zlib.h>
 //
 #include <jpeglib.h>
 
@@ -125,6 +126,7 @@ struct JpegKind {
   J_COLOR_SPACE from = JCS_RGB, stored = JCS_YCbCr;
   std::function<void(jpeg_compress_struct&)> set = {};
   Bytes exif = {};
+  bool xmp = false;  // before EXIF, in a segment with the same mark
 };
 
 Bytes jpeg_bytes(const JpegKind& kind, int rows = kHeight, int cols = kWidth) {
@@ -143,6 +145,11 @@ Bytes jpeg_bytes(const JpegKind& kind, int rows = kHeight, int cols = kWidth) {
   jpeg_set_colorspace(&codec, kind.stored);
   if (kind.set) kind.set(codec);
   jpeg_start_compress(&codec, TRUE);
+  if (kind.xmp) {
+    const std::string text = std::string("http://ns.adobe.com/xap/1.0/") + '\0' + "<x:xmpmeta/>";
+    jpeg_write_marker(&codec, JPEG_APP0 + 1, reinterpret_cast<const JOCTET*>(text.data()),
+                      static_cast<unsigned>(text.size()));
+  }
   if (!kind.exif.empty()) {
     Bytes marker = {'E', 'x', 'i', 'f', 0, 0};
     marker.insert(marker.end(), kind.exif.begin(), kind.exif.end());
@@ -235,6 +242,41 @@ TEST_CASE("the orientation of EXIF is applied as OpenCV does") {
   for (std::size_t size = 0; size < whole.size() - 8; ++size) {
     CAPTURE(size);
     check_as_opencv(jpeg_bytes({.exif = Bytes(whole.begin(), whole.begin() + size)}));
+  }
+}
+
+TEST_CASE("the orientation of EXIF is found behind XMP") {
+  const DecodedImage plain = decoded(jpeg_bytes({.exif = exif(6, true)}));
+  const DecodedImage behind = decoded(jpeg_bytes({.exif = exif(6, true), .xmp = true}));
+  CHECK(plain.rows == kWidth);  // turned
+  CHECK(behind.rows == plain.rows);
+  CHECK(behind.bytes == plain.bytes);
+  CHECK(decoded(jpeg_bytes({.xmp = true})).rows == kHeight);
+}
+
+TEST_CASE("a PNG file's sides are those of its header, whatever stands before it") {
+  const auto put = [](Bytes& bytes, std::size_t place, std::size_t number) {
+    for (int i = 0; i < 4; ++i)
+      bytes[place + i] = static_cast<std::uint8_t>(number >> (24 - 8 * i));
+  };
+  const auto declaring = [&](std::size_t rows, std::size_t cols, bool chunk_first) {
+    Bytes bytes = png_bytes({});
+    put(bytes, 16, cols);
+    put(bytes, 20, rows);
+    put(bytes, 29, crc32(0, &bytes[12], 17));
+    // Where the header's sides usually are, this says 1 x 1.
+    Bytes chunk = {0, 0, 0, 8, 'a', 'b', 'C', 'd', 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0};
+    put(chunk, 16, crc32(0, &chunk[4], 12));
+    if (chunk_first) bytes.insert(bytes.begin() + 8, chunk.begin(), chunk.end());
+    return bytes;
+  };
+  for (const bool chunk_first : {false, true}) {
+    CAPTURE(chunk_first);
+    CHECK(decoded(declaring(kHeight, kWidth, chunk_first)).bytes == decoded(png_bytes({})).bytes);
+    CHECK(fault(declaring(8192, 8193, chunk_first)) ==
+          "file: 67117056 pixels; allowed: at most 67108864");
+    CHECK(fault(declaring(100, 2'000'000, chunk_first)) ==
+          "file: 200000000 pixels; allowed: at most 67108864");
   }
 }
 

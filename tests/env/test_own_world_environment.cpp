@@ -86,6 +86,7 @@ TEST_CASE("own worlds: every split has its own scenes, and rollouts share one") 
     const OwnWorldMaker make = [&](int) { return std::make_unique<AnyWorld>(world); };
     OwnWorldEnvironment environment(make, kWaves, split, 4, 2);
     environment.reset(70);
+    CHECK(own_scene_number(split, 70) == static_cast<std::uint64_t>(first + 70));
     CHECK(asked == std::vector{first + 70, first + 70, first + 71, first + 71});
     CHECK(labels_of(environment) == std::vector{1, 1, 1, 1});
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "base/error.h"
 #include "base/name_table.h"
 #include "env/scene_kinds.h"
+#include "env/scene_layout.h"
 #include "env/task_kinds.h"
 #include "tests/env/digit_fixtures.h"
 #include "tests/statistics.h"
@@ -324,6 +326,15 @@ TEST_CASE("an impossible scene is refused by key") {
   names({.num_distractors = -1, .distractor_size = 4}, "scene.num_distractors: -1");
   names({.distractor_size = 7}, "scene.distractor_size: 7");
   names({.distractor_size = 0}, "scene.distractor_size: 0");
+  CHECK(fault({.distractor_size = 7}) == "scene.distractor_size: 7 pixels; allowed: 1 to 6");
+  // Small digits fit where distractors, which are not scaled, do not.
+  CHECK(fault({.canvas = {20, 5}, .distractor_size = 6, .digit_scale = 0.25}) ==
+        "scene.distractor_size: 6 pixels; allowed: 1 to 5, what scene.canvas: 20 x 5 with "
+        "scene.border: 0 leaves free");
+  CHECK(fault({.canvas = {20, 20}, .distractor_size = 5, .digit_scale = 0.25, .border = 8}) ==
+        "scene.distractor_size: 5 pixels; allowed: 1 to 4, what scene.canvas: 20 x 20 with "
+        "scene.border: 8 leaves free");
+  CHECK(fault({.canvas = {20, 5}, .distractor_size = 5, .digit_scale = 0.25}) == "nothing thrown");
   CHECK(fault({.distractor_size = 4, .digit_scale = 0.2}) ==
         "scene.digit_scale: 0.2; allowed: 0.25 to 4");
   names({.canvas = {20, 20}, .distractor_size = 4, .digit_scale = 3}, "digit(s) of 24 x 18");
@@ -333,6 +344,22 @@ TEST_CASE("an impossible scene is refused by key") {
   CHECK(fault({.kind = "translated", .distractor_size = 100}) == "nothing thrown");
   CHECK(fault({.num_distractors = 0, .distractor_size = 100}) == "nothing thrown");
   CHECK(fault({.kind = "centered", .canvas = {8, 18}, .num_digits = 3}) == "nothing thrown");
+}
+
+TEST_CASE("digits of absurd sizes do not fit, however many there are") {
+  const auto fault = [](Layout layout, Box digit) {
+    const SceneConfig config{.kind = "transcribe", .canvas = {60, 60}, .num_digits = 4};
+    return message_of<InputError>([&] { check_layout(layout, config, digit); });
+  };
+  const int most = std::numeric_limits<int>::max();
+  for (const int width : {1 << 30, most})  // four times 2^30 is 0 in 32 bits
+    for (const Layout layout :
+         {Layout::side_by_side, Layout::anywhere, Layout::tiles, Layout::left_to_right}) {
+      CHECK(contains(fault(layout, {.width = width, .height = 8}), "scene.canvas: 60 x 60"));
+      CHECK(contains(fault(layout, {.width = 8, .height = width}), "scene.canvas: 60 x 60"));
+    }
+  CHECK(contains(fault(Layout::left_to_right, {.width = 1 << 30, .height = 8}),
+                 "needed: scene.canvas of at least 8 x 4294967296"));
 }
 
 TEST_CASE("settle removes distractors from scenes that have none") {

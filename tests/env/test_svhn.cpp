@@ -118,6 +118,10 @@ TEST_CASE("SVHN: declared sizes are checked against the data") {
   longer[kX.size() - 6144 - 1] = 0x70;  // the size of the pixels
   folder.check_fault(mat_file({longer, kY}), {"a part of 1879054336 bytes", "allowed"});
   folder.check_fault(mat_file({mat_compressed(longer), kY}), {"a part of 1879054336 bytes"});
+  // A small part, whose size stands in the upper half of its first word, has room for 4 bytes.
+  Bytes flags;
+  for (const std::uint32_t word : {14U, 8U, 8U << 16 | 6U, 0U}) put(flags, &word, sizeof word);
+  folder.check_fault(mat_file({flags}), {"a part of 8 bytes in an array; allowed: 4"});
 }
 
 TEST_CASE("SVHN: MAT files of many blocks are decompressed") {

@@ -131,4 +131,18 @@ TEST_CASE("the first event of a game is the first that gives a reward") {
   CHECK(environment->best_return(kind.first_event(scene)) == 1.0F);
 }
 
+TEST_CASE("a task may have a first event if its answers are actions, and need not") {
+  TaskKind kind = find_task_kind("catch");
+  const auto fault = [&] {
+    return message_of<std::exception>([&] { register_task_kind("late", kind); });
+  };
+  const std::string too_late = "the table was read";  // the only fault
+  CHECK(contains(fault(), too_late));
+  kind.first_event = nullptr;
+  CHECK(contains(fault(), too_late));
+  kind = find_task_kind("catch");
+  kind.answer = AnswerKind::one_class;
+  CHECK(contains(fault(), "no first_event unless the answers are actions"));
+}
+
 }  // namespace saccade

@@ -448,6 +448,9 @@ TEST_CASE("vector environment: invalid rules are refused") {
   CHECK(fault({.num_glimpses = 1001}, 1) == "num_glimpses: 1001; allowed: 1 to 1000");
   CHECK(fault({.look_price = std::numeric_limits<double>::infinity()}, 1) ==
         "look_price: inf; allowed: a number");
+  CHECK(fault({.num_boxes = 0}, 1) == "num_boxes: 0; allowed: 1 to 16");
+  CHECK(fault({.num_boxes = 17}, 1) == "num_boxes: 17; allowed: 1 to 16");
+  CHECK(fault({.num_boxes = 16}, 1) == "nothing thrown");
   CHECK(fault({.halt = true}, 1, "catch") ==
         "halt: true, but every action counts here; allowed: false");
   CHECK(fault({.halt = true}, 1) == "nothing thrown");

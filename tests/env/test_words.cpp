@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "env/scene_config.h"
 #include "tests/env/environment_calls.h"
 #include "tests/support.h"
 
@@ -162,6 +163,20 @@ TEST_CASE("words: a largest number that leaves a split empty or has no words is 
   for (const int bad : {-1, 0, 8, kMaxNumber + 1})
     CHECK(fault(bad) == "scene.max_number: " + std::to_string(bad) + "; allowed: 9 to 999999");
   CHECK(fault(9) == "nothing thrown");
+
+  // The check of the scenes and the description of the setting have the same range.
+  SceneConfig config{.kind = "digits_to_words", .max_number = 8};
+  CHECK(message_of<SettingError>([&] { check(config); }) == fault(8));
+  config.kind = "cluttered";  // has no effect
+  CHECK_NOTHROW(check(config));
+  for (const Setting& setting : describe(config))
+    if (setting.key == "scene.max_number") {
+      const Interval& range = std::get<Interval>(setting.allowed);
+      CHECK(range.low == kLeastMaxNumber);
+      CHECK(range.high == kMaxNumber);
+    } else if (setting.key == "scene.num_digits") {
+      CHECK(std::get<Interval>(setting.allowed).low == 1);
+    }
 }
 
 }  // namespace

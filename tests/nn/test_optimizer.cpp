@@ -394,6 +394,10 @@ TEST_CASE("a final learning rate that is above the first or never reached is ref
         "allowed: a number > 0");
   for (const std::string schedule : {"constant", "linear", "cosine"})
     CHECK(fault({.schedule = schedule, .final_learning_rate = 0.0}) == "nothing thrown");
+  // A constant rate has no end, so the default end cannot be too high for it.
+  CHECK(fault({.learning_rate = 1e-6, .schedule = "constant"}) == "nothing thrown");
+  CHECK(fault({.learning_rate = 1e-6}) ==
+        "training.final_learning_rate: 1e-05 is above training.learning_rate: 1e-06");
   CHECK(fault({.schedule = "cosinus"}).starts_with("unknown training.schedule 'cosinus'"));
 }
 

@@ -69,6 +69,15 @@ TEST_CASE("ranks sum gradients with the same bits as one process") {
     }
 }
 
+TEST_CASE("a rank keeps room only for what it receives of the others") {
+  constexpr int kCount = 4, kLanes = 64;  // each rank adds its 16 lanes to one partial sum
+  std::vector<int> received(kCount);
+  on_ranks(kCount, [&](Ranks& ranks) {
+    received[ranks.rank()] = GradientSum(ranks, kLanes, 100).received();
+  });
+  CHECK(received == std::vector<int>(kCount, kCount - 1));
+}
+
 TEST_CASE("ranks share items without gaps, their counts differing by at most one") {
   for (int count = 1; count <= 6; ++count)
     on_ranks(count, [&](Ranks& ranks) {

@@ -23,6 +23,14 @@ TEST_CASE("schedules begin at 1 and end at the final factor") {
   }
 }
 
+TEST_CASE("a schedule has an end if its last factor is the final one") {
+  for (const std::string& name : learning_rate_schedules()) {
+    CAPTURE(name);
+    CHECK(schedule_has_end(name) == (learning_rate_factor(name, 1.0, 0.0, 0.01) != 1.0));
+  }
+  CHECK_THROWS_AS(schedule_has_end("cosin"), InputError);
+}
+
 TEST_CASE("schedules rise linearly during warm-up, continue without a jump and never rise again") {
   constexpr double kWarmup = 0.2;
   for (const std::string& name : learning_rate_schedules()) {
