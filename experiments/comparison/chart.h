@@ -86,6 +86,9 @@ struct Chart {
 /// ... Shares are in per cent. Values must be finite.
 std::vector<Chart> charts_of(const Comparison& comparison);
 
+/// Whether charts_of() can make a chart of this id, of any comparison.
+bool is_chart_id(const std::string& id);
+
 /// Formats with `digits` significant digits, or with all digits before the point; no exponent. With
 /// three: 12.3, 0.0123, 1234, 2. Empty if not finite.
 std::string short_number(double value, int digits);

@@ -90,9 +90,12 @@ export class Browser {
     })()`);
     const at = ([px, py]) => ({x: box.left + px * box.width, y: box.top + py * box.height});
     if (this.touch) {
-      await this.send('Input.dispatchTouchEvent', {type: 'touchStart', touchPoints: [at([x, y])]});
-      if (to) await this.send('Input.dispatchTouchEvent', {type: 'touchMove', touchPoints: [at(to)]});
-      return this.send('Input.dispatchTouchEvent', {type: 'touchEnd', touchPoints: []});
+      const touch = (type, points) => this.send('Input.dispatchTouchEvent', {type, touchPoints: points.map(at)});
+      // Sent at once: a finger that a busy machine lifts late would be a long press, and no click.
+      if (!to) return Promise.all([touch('touchStart', [[x, y]]), touch('touchEnd', [])]);
+      await touch('touchStart', [[x, y]]);
+      await touch('touchMove', [to]);
+      return touch('touchEnd', []);
     }
     const mouse = (type, place, more = {}) => this.send('Input.dispatchMouseEvent',
         {type, button: 'left', buttons: 1, clickCount: 1, ...at(place), ...more});
