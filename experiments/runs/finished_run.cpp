@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <set>
 #include <sstream>
 
 #include "agent/answering/stopping.h"
@@ -13,6 +12,7 @@
 #include "base/input_file.h"
 #include "base/printable.h"
 #include "base/read_text.h"
+#include "base/system_reason.h"
 #include "experiments/config/preset.h"
 #include "experiments/runs/run_document.h"
 #include "experiments/runs/trained.h"
@@ -143,13 +143,21 @@ bool natural_less(const std::string& a, const std::string& b) {
   return a.size() - i < b.size() - j;
 }
 
-bool is_run(const fs::path& folder) { return fs::exists(folder / "config.yaml"); }
+bool is_run(const fs::path& folder) {
+  std::error_code none;
+  return fs::exists(folder / "config.yaml", none);
+}
 
-// Returns the subfolders; those of experiments without overrides come first.
+// Returns the subfolders; those of experiments without overrides come first. A link to a folder is
+// passed over, and so is what a training that begins or ends removes meanwhile.
 std::vector<fs::path> folders_in(const fs::path& folder) {
   std::vector<fs::path> inside;
-  for (const auto& entry : fs::directory_iterator(folder))
-    if (entry.is_directory()) inside.push_back(entry.path());
+  std::error_code error, none;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error))
+    if (!entry->is_symlink(none) && entry->is_directory(none)) inside.push_back(entry->path());
+  if (error && error != std::errc::no_such_file_or_directory)
+    throw_refused(folder.string() + ": cannot be read", error.value());
   const auto rank = [](const fs::path& p) { return p.filename() == "base" ? 0 : 1; };
   std::ranges::sort(inside, [&](const fs::path& a, const fs::path& b) {
     return rank(a) != rank(b) ? rank(a) < rank(b)
@@ -158,29 +166,37 @@ std::vector<fs::path> folders_in(const fs::path& folder) {
   return inside;
 }
 
+// Returns whether a part of the path below the folder is a link.
+bool leads_through_link(fs::path folder, const fs::path& below) {
+  std::error_code none;
+  return std::ranges::any_of(below, [&](const fs::path& part) {
+    folder /= part;
+    return fs::is_symlink(fs::symlink_status(folder, none));
+  });
+}
+
 // Collects the runs listed by a study, which are inside its folder.
 void find_listed(const fs::path& folder, std::vector<fs::path>& runs) {
   const fs::path file = folder / kStudyFile;
-  if (!fs::exists(file)) return;
+  std::error_code none;
+  if (!fs::exists(file, none)) return;
   std::istringstream study(read_text(file, kMostStudy));
   for (std::string line; std::getline(study, line);) {
     const fs::path run = fs::path(line).lexically_normal();
     if (run.empty() || run.is_absolute() || *run.begin() == "..")
       throw InputError(
           fmt::format("{}: '{}' is not a folder inside", file.string(), abridged(line)));
-    runs.push_back(folder / run);
+    if (!leads_through_link(folder, run)) runs.push_back(folder / run);
   }
 }
 
-// `seen` stops cycles of symbolic links.
-void find_below(const fs::path& folder, std::set<fs::path>& seen, std::vector<fs::path>& runs) {
-  if (!seen.insert(fs::canonical(folder)).second) return;
+void find_below(const fs::path& folder, std::vector<fs::path>& runs) {
   if (is_run(folder)) {
     if (std::ranges::find(runs, folder) == runs.end()) runs.push_back(folder);
     return;
   }
   find_listed(folder, runs);
-  for (const fs::path& inside : folders_in(folder)) find_below(inside, seen, runs);
+  for (const fs::path& inside : folders_in(folder)) find_below(inside, runs);
 }
 
 }  // namespace
@@ -248,8 +264,7 @@ std::vector<fs::path> find_runs(const fs::path& given) {
   if (!fs::is_directory(folder))
     throw InputError(fmt::format("{}: no such folder", folder.string()));
   std::vector<fs::path> runs;
-  std::set<fs::path> seen;
-  find_below(folder.lexically_normal(), seen, runs);
+  find_below(folder.lexically_normal(), runs);
   if (runs.empty())
     throw InputError(fmt::format(
         "{}: neither a run folder (no config.yaml) nor a study (none below)", folder.string()));

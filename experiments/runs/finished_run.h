@@ -95,8 +95,8 @@ FinishedRun read_finished_run(const std::filesystem::path& folder);
 inline const char* const kStudyFile = "study.txt";
 
 /// Returns the run folders at or below a folder, or the folder of a trained agent given by name.
-/// They are in study order, otherwise sorted by name with numbers compared by value. Throws
-/// InputError if there is none.
+/// They are in study order, otherwise sorted by name with numbers compared by value. Symbolic links
+/// below the folder are passed over. Throws InputError if there is none.
 std::vector<std::filesystem::path> find_runs(const std::filesystem::path& folder);
 
 }  // namespace saccade

@@ -165,7 +165,9 @@ void RunFolder::require_no_links() const {
     if (entry->is_symlink())
       throw InputError(fmt::format("{}: a symbolic link in a run folder is not followed",
                                    entry->path().string()));
-  if (error) throw_refused(path_.string() + ": cannot be read", error.value());
+  // A folder in it may have been removed meanwhile.
+  if (error && error != std::errc::no_such_file_or_directory)
+    throw_refused(path_.string() + ": cannot be read", error.value());
 }
 
 void RunFolder::require_new() const {

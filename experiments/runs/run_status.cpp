@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 // Reads what has been logged so far.
 void read_progress(RunStatus& status, const RunFolder& folder) {
   const fs::path config = folder.path() / "config.yaml";
-  if (!fs::exists(config)) return;
+  std::error_code none;
+  if (!fs::exists(config, none)) return;
   try {
     const std::vector<MetricsRow> rows = read_metrics(folder.metrics());
     if (rows.empty()) return;
@@ -64,10 +65,14 @@ RunStatus status_of(const RunFolder& folder) {
       status.state = RunStatus::State::done;
       return status;
     }
-  } catch (const std::runtime_error& fault) {  // the existing files cannot be read
-    status.state = RunStatus::State::failed;
-    status.message = fault.what();
-    return status;
+  } catch (const std::runtime_error& fault) {
+    // The existing files cannot be read; otherwise the run was removed or extended meanwhile.
+    std::error_code none;
+    if (fs::exists(folder.summary(), none)) {
+      status.state = RunStatus::State::failed;
+      status.message = fault.what();
+      return status;
+    }
   }
   read_progress(status, folder);
   status.holder = find_holder(folder.path());

@@ -2,8 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
 
+#include "experiments/comparison/chart.h"
 #include "experiments/comparison/gather.h"
 #include "experiments/comparison/statistics.h"
 #include "experiments/comparison/tables.h"
@@ -123,6 +125,22 @@ TEST_CASE("differences are taken over the seeds that both variants have") {
   CHECK(!apart.variants[1].difference.has_value());
 }
 
+TEST_CASE("two seeds that differ by the same are not certain") {
+  const TwoVariants tiny;
+  const auto verdict_of = [&](double rnn1, double rnn2, double gru1, double gru2) {
+    const std::pair<const char*, double> errors[] = {
+        {"rnn/seed-1", rnn1}, {"rnn/seed-2", rnn2}, {"gru/seed-1", gru1}, {"gru/seed-2", gru2}};
+    for (const auto& [folder, error] : errors)
+      rewrite(tiny.path / "runs" / folder / "summary.json", "test/error", error);
+    const Comparison c = tiny.gathered({"runs/rnn", "runs/gru"});
+    CHECK(!c.variants[1].difference_over_scenes.has_value());
+    return verdict(c).at(0);
+  };
+  CHECK(verdict_of(0.31, 0.21, 0.30, 0.20) ==
+        "Whether rnn or gru is better is not known: there is no interval of the difference.");
+  CHECK(contains(verdict_of(0.31, 0.21, 0.30, 0.2001), "gru is better than rnn"));
+}
+
 TEST_CASE("runs are in study order, others are sorted by name and number") {
   const TemporaryFolder folder;
   for (const char* run :
@@ -140,6 +158,18 @@ TEST_CASE("runs are in study order, others are sorted by name and number") {
   put_bytes(folder.path / kStudyFile, "a=9/seed-1\nbase/seed-10\na=9/seed-2\n");
   CHECK(found() == Names{"a=9/seed-1", "base/seed-10", "a=9/seed-2", "base/seed-2", "a=1/seed-1",
                          "a=10/seed-1"});
+
+  // Links below the folder are passed over, listed or not; the folder itself may be one.
+  const TemporaryFolder elsewhere;
+  fs::create_directories(elsewhere.path / "run");
+  put_bytes(elsewhere.path / "run/config.yaml", "");
+  fs::create_directory_symlink(elsewhere.path, folder.path / "linked");
+  fs::create_directory_symlink(folder.path, folder.path / "base/round");
+  CHECK(found().size() == 6);
+  put_bytes(folder.path / kStudyFile, "linked/run\na=9/seed-2\n");
+  CHECK(found().size() == 6);
+  CHECK(found()[0] == "a=9/seed-2");
+  CHECK(find_runs(folder.path / "linked") == std::vector<fs::path>{folder.path / "linked/run"});
 }
 
 TEST_CASE("the kept details of a test agree with its figures") {
@@ -308,6 +338,15 @@ TEST_CASE("an existing comparison is overwritten only with force") {
   put_bytes(folder / "comparison/report.html", "mine");
   CHECK(contains(message_of<InputError>([&] { compare(options); }), "--force"));
   CHECK(bytes_of(folder / "comparison/report.html") == "mine");
+  // Before any work: the runs are not even looked for.
+  CompareRequest nothing{.folders = {tiny.path / "none"}};
+  for (const char* name : {"compare.md", "compare.csv", "report.html"}) {
+    nothing.out = tiny.path / name / "out";
+    fs::create_directories(nothing.out);
+    put_bytes(nothing.out / name, "mine");
+    CHECK(contains(message_of<InputError>([&] { compare(nothing); }),
+                   fmt::format("{}: exists already", name)));
+  }
   options.force = true;
   compare(options);
   CHECK(bytes_of(folder / "comparison/report.html") != "mine");
@@ -325,13 +364,51 @@ TEST_CASE("a comparison that is made again has no charts of variants that are go
   compare(options);
   const fs::path charts = options.out / "charts";
   CHECK(fs::exists(charts / "looks_2.png"));
-  put_bytes(charts / "mine.png", "mine");
+  CHECK(fs::exists(charts / "stopping_2.png"));
+  CHECK(fs::exists(charts / "error_by_looks.png"));  // of several variants only
+  const Names mine = {"mine.png", "figure_1.png", "looks_.png", "looks_01.png", "looks_1.svg"};
+  for (const std::string& name : mine) put_bytes(charts / name, name);
   options.folders = {one};
   options.force = true;
   compare(options);
   CHECK(fs::exists(charts / "looks_1.png"));
   CHECK_FALSE(fs::exists(charts / "looks_2.png"));
-  CHECK(bytes_of(charts / "mine.png") == "mine");
+  CHECK_FALSE(fs::exists(charts / "stopping_2.png"));
+  CHECK_FALSE(fs::exists(charts / "error_by_looks.png"));
+  for (const std::string& name : mine) CHECK(bytes_of(charts / name) == name);
+  for (const fs::directory_entry& chart : fs::directory_iterator(charts)) {
+    const std::string name = chart.path().filename().string();
+    CAPTURE(name);
+    CHECK(
+        (std::ranges::find(mine, name) != mine.end() || is_chart_id(chart.path().stem().string())));
+  }
+}
+
+// The curve of a run that was extended has a point where it was to end before.
+TEST_CASE("learning curves are averaged where all runs have points") {
+  const TinyExperiment tiny;
+  RunRequest first = tiny.options("one", {"training.episodes=80"});
+  CHECK(run(first, false));
+  first.overrides = {"training.episodes=160"};
+  first.resume = true;
+  CHECK(run(first, false));
+  const fs::path one = first.out, two = tiny.train("two", {"training.episodes=160", "seed=2"});
+  const auto error_at = [](const fs::path& folder, double episodes) {
+    for (const ValidPoint& point : read_curve(folder / "metrics.csv"))
+      if (point.episodes == episodes) return point.error;
+    return -1.0;
+  };
+  REQUIRE(read_curve(one / "metrics.csv").size() == 4);  // 64, 80, 128, 160
+  const Variant variant = gather(std::vector{one, two}).variants.at(0);
+  REQUIRE(variant.curve.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double episodes = variant.curve[i].episodes;
+    CHECK(episodes == std::array{64.0, 128.0, 160.0}[i]);
+    CHECK(variant.run_curves[0][i] == error_at(one, episodes));
+    CHECK(variant.run_curves[1][i] == error_at(two, episodes));
+    CHECK(variant.curve[i].error.value ==
+          doctest::Approx(0.5 * (error_at(one, episodes) + error_at(two, episodes))));
+  }
 }
 
 TEST_CASE("the report of two small runs opens in a browser with its recording") {

@@ -7,6 +7,7 @@
 #include "agent/answering/stopping.h"
 #include "experiments/analysis/evaluate.h"
 #include "experiments/comparison/compare.h"
+#include "experiments/comparison/gather.h"
 #include "experiments/evaluation/play.h"
 #include "experiments/evaluation/stopping.h"
 #include "experiments/evaluation/tally.h"
@@ -100,6 +101,23 @@ TEST_CASE("an evaluation counts the looks to each stop and the answers there") {
     check_equal(found, tiny.evaluate(kScenes, 1, {.details = true}));
   }
   CHECK(TinyTask().evaluate(50, 1).looks == kLooks);
+}
+
+// Of three classes the most probable one is always above the threshold.
+TEST_CASE("looks that no episode takes count in no mean") {
+  const TinyExperiment tiny;
+  const fs::path run = tiny.train(
+      "run", {"attention.glimpse.zoom={from: 1, to: 2}", "attention.glimpse.stop=confidence",
+              "attention.glimpse.stop_threshold=0.01", "training.episodes=16"});
+  const nlohmann::json summary = read_json(run / "summary.json");
+  REQUIRE(summary.at("test/looks") == 1.0);
+  const auto zooms = summary.at("attention/zoom_by_glimpse").get<std::vector<double>>();
+  CHECK(zooms[0] > 0.0);
+  CHECK(zooms[1] == 0.0);
+  CHECK(summary.at("attention/zoom").get<double>() == doctest::Approx(zooms[0]));
+  const Variant variant = gather(std::vector{run}).variants.at(0);
+  REQUIRE(variant.on_target_by_glimpse.size() == 1);
+  CHECK(variant.on_target_by_glimpse[0].value == doctest::Approx(variant.on_target.value));
 }
 
 TEST_CASE("recorded arrays hold the looks and the chances of stopping") {

@@ -9,8 +9,11 @@
 
 #include "agent/learning/checkpoint.h"
 #include "experiments/config/config.h"
+#include "experiments/runs/folder_lock.h"
 #include "experiments/runs/run_folder.h"
+#include "experiments/task/task.h"
 #include "experiments/training/run_study.h"
+#include "experiments/training/training.h"
 #include "nn/safetensors.h"
 #include "tests/experiments/support.h"
 
@@ -295,6 +298,23 @@ TEST_CASE("a run without --out is named after its configuration, overrides and s
   CHECK(name(91, 'b').size() == 100);
   CHECK(name(91, 'b').starts_with("data.path=" + std::string(81, 'a') + ","));
   CHECK(name(91, 'b') != name(91, 'c'));
+}
+
+TEST_CASE("a warning of overfitting counts the images that the validation showed") {
+  const TinyExperiment tiny;
+  const Task task(read_config(tiny.yaml, Overrides{"evaluation.scenes=3"}));
+  REQUIRE(task.digits.valid.size() > 3);
+  const RunFolder folder(tiny.path / "out");
+  const RunLock lock(folder.path(), "a test");
+  folder.create(task.config, "a test", "{}");
+  Workers workers(1);
+  Progress progress;
+  Training training(task, folder, &lock, workers, alone(), progress);
+  training.begin();
+  CHECK(training.figures().valid_images == 0);
+  CHECK(training.train(false));
+  CHECK(training.figures().valid_images > 0);
+  CHECK(training.figures().valid_images <= 3);
 }
 
 }  // namespace saccade

@@ -2,7 +2,10 @@
 #include <doctest/doctest.h>
 
 #include <memory>
+#include <thread>
+#include <vector>
 
+#include "experiments/runs/finished_run.h"
 #include "experiments/runs/run_failure.h"
 #include "experiments/runs/run_status.h"
 #include "tests/experiments/program.h"
@@ -123,6 +126,21 @@ TEST_CASE("status refuses anything but a study") {
   check({"status", "one.yaml"}, "one.yaml: is a single run; allowed: a study");
   check({"status", "data", "seeds=2"},
         "data: is a folder, which says all; overrides and --out go ");
+}
+
+// Passes at any speed: nothing that comes and goes may be an error.
+TEST_CASE("runs are found while others begin and end beside them") {
+  const TemporaryFolder folder;
+  const fs::path there = folder.path / "base/seed-1", other = folder.path / "core=gru";
+  fs::create_directories(there);
+  put_bytes(there / "config.yaml", "");
+  const std::jthread trainings([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      fs::create_directories(other / "seed-1/checkpoints");
+      fs::remove_all(other);
+    }
+  });
+  for (int i = 0; i < 3000; ++i) REQUIRE(find_runs(folder.path) == std::vector<fs::path>{there});
 }
 
 }  // namespace saccade
