@@ -51,7 +51,7 @@ struct Control {
   Metric metric;        // one of kControls
   Estimate error = {};  // over seeds
   // Whether the variant's own error is clearly lower: the 95 % intervals do not overlap; over
-  // seeds, or for a single seed over its test scenes.
+  // seeds, or for a single seed, and for seeds that all differ by the same, over the test scenes.
   bool beaten = true;
 };
 

@@ -39,9 +39,11 @@ std::vector<Control> controls_of(const Runs& runs) {
         more.push_back(found->second.value - run.error);
       }
     if (errors.size() < runs.size()) continue;
-    const bool beaten = runs.size() > 1
-                            ? estimate_mean(more).low > 0.0
-                            : runs[0].error_over_scenes.high < runs[0].controls.at(metric).low;
+    const Estimate by = estimate_difference(more);
+    const bool beaten =
+        by.known ? by.low > 0.0 : std::ranges::all_of(runs, [&](const FinishedRun& run) {
+          return run.error_over_scenes.high < run.controls.at(metric).low;
+        });
     controls.push_back({metric, estimate_share(errors), beaten});
   }
   return controls;

@@ -277,8 +277,8 @@ void hold_against(Variant& variant, const Variant& first) {
   variant.improvement = estimate_improvement(variant.errors, first.errors);
   // One pair says less than the means over all seeds of both.
   const bool by_means = pairs.size() < 2 && variant.mean.known && first.mean.known;
-  if (!pairs.empty() && !by_means) variant.difference = estimate_mean(pairs);
-  if (by_means || (variant.difference && variant.difference->known)) return;
+  if (!pairs.empty() && !by_means) variant.difference = estimate_difference(pairs);
+  if (by_means || pairs.size() > 1) return;
   if (const auto runs = run_of_each(variant, first)) {
     const Estimate over_scenes = difference_of(variant.errors_over_scenes[runs->first],
                                                first.errors_over_scenes[runs->second]);

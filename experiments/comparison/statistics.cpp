@@ -83,10 +83,19 @@ Estimate estimate_share(std::span<const double> values) {
   return share;
 }
 
+Estimate estimate_difference(std::span<const double> differences) {
+  constexpr double kRounding = 1e-12;
+  const Estimate all = estimate_mean(differences);
+  const auto [least, most] = std::ranges::minmax(differences);
+  if (most - least > kRounding) return all;
+  return {all.value, all.value, all.value, false};
+}
+
 Estimate difference_of(const Estimate& a, const Estimate& b) {
   const double value = a.value - b.value;
-  return {value, value - std::hypot(a.value - a.low, b.high - b.value),
-          value + std::hypot(a.high - a.value, b.value - b.low), a.known && b.known};
+  const double low = value - std::hypot(a.value - a.low, b.high - b.value),
+               high = value + std::hypot(a.high - a.value, b.value - b.low);
+  return {value, low, high, a.known && b.known && low < high};
 }
 
 double interquartile_mean(std::vector<double> values) {

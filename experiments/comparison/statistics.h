@@ -17,10 +17,16 @@ Estimate estimate_mean(std::span<const double> values);
 /// The same for shares: the interval is clipped to [0, 1].
 Estimate estimate_share(std::span<const double> values);
 
+/// The mean of paired differences and its interval as in estimate_mean(), which is not known if all
+/// are the same: those of few runs agree by chance, since errors are counts of scenes, and an
+/// interval without width would be a certain verdict.
+Estimate estimate_difference(std::span<const double> differences);
+
 /// The 95 % interval of a - b from the known intervals of a and b (MOVER; Zou and Donner 2008,
 /// Statistics in Medicine 27, 1693; for shares with Wilson intervals it is method 10 of Newcombe
 /// 1998, Statistics in Medicine 17, 873). It assumes that a and b are independent: for positively
-/// correlated values, such as errors on the same scenes, it covers more than 95 %.
+/// correlated values, such as errors on the same scenes, it covers more than 95 %. Not known
+/// without those of a and b, and if these have no width.
 Estimate difference_of(const Estimate& a, const Estimate& b);
 
 /// The following is as in Agarwal et al., "Deep Reinforcement Learning at the Edge of the

@@ -33,10 +33,10 @@ std::size_t common_seeds(const Variant& a, const Variant& b) {
 std::optional<Difference> difference_to(const Variant& first, const Variant& variant) {
   if (variant.difference && variant.difference->known)
     return Difference{*variant.difference, fmt::format("{} seeds", common_seeds(variant, first))};
-  if (!variant.difference && variant.mean.known && first.mean.known)
+  if (const Estimate means = difference_of(variant.mean, first.mean);
+      !variant.difference && means.known)
     return Difference{
-        difference_of(variant.mean, first.mean),
-        fmt::format("{} seeds and {} others", variant.seeds.size(), first.seeds.size())};
+        means, fmt::format("{} seeds and {} others", variant.seeds.size(), first.seeds.size())};
   if (variant.difference_over_scenes)
     return Difference{*variant.difference_over_scenes, "scenes", /*one_seed=*/true};
   return std::nullopt;

@@ -69,13 +69,25 @@ TEST_CASE("controls are means over seeds, and beaten if each seed's error is cle
   CHECK_FALSE(control_error(variant, "test/error_random").has_value());
 }
 
+TEST_CASE("seeds that differ from a control by the same are compared over the scenes") {
+  const MadeUpTests tiny;
+  std::vector<fs::path> runs;
+  for (const int seed : {1, 2})
+    runs.push_back(tiny.add("rnn", seed, {0.1, 0.05, 0.15},
+                            {{"shuffled", {0.5, 0.4, 0.6}}, {"center", {0.12, 0.1, 0.2}}}));
+  const Variant variant = gather(runs).variants.at(0);
+  REQUIRE(variant.controls.size() == 2);
+  CHECK(variant.controls[0].beaten);
+  CHECK_FALSE(variant.controls[1].beaten);  // by 0.02 in both
+}
+
 TEST_CASE(
     "a control is beaten by the difference of each seed, though the seeds differ among each "
     "other") {
   const MadeUpTests tiny;
   const std::vector<fs::path> runs = {
       tiny.add("rnn", 1, {0.02, 0.0, 1.0}, {{"random", {0.14, 0.0, 1.0}}}),
-      tiny.add("rnn", 2, {0.03, 0.0, 1.0}, {{"random", {0.15, 0.0, 1.0}}})};
+      tiny.add("rnn", 2, {0.03, 0.0, 1.0}, {{"random", {0.152, 0.0, 1.0}}})};
   const Variant variant = gather(runs).variants.at(0);
   REQUIRE(variant.controls.size() == 1);
   CHECK(variant.mean.high > variant.controls[0].error.low);

@@ -27,6 +27,22 @@ TEST_CASE("one value has no interval") {
   CHECK(!estimate_improvement(one, std::vector{0.4, 0.5}).known);
 }
 
+TEST_CASE("differences that are all the same have no interval") {
+  // 0.31 - 0.30 and 0.21 - 0.20 differ in their last bits.
+  for (const std::vector<double>& same :
+       {std::vector{-0.01, -0.01}, {0.31 - 0.30, 0.21 - 0.20}, {0.0, 0.0, 0.0}}) {
+    const Estimate e = estimate_difference(same);
+    CHECK(!e.known);
+    CHECK(e.value == doctest::Approx(same[0]));
+  }
+  const std::vector<double> others = {0.01, 0.0101};
+  CHECK(estimate_difference(others).known);
+  CHECK(estimate_difference(others).low == estimate_mean(others).low);
+  const Estimate a = estimate_mean(std::vector{0.2, 0.2}), b = estimate_mean(std::vector{0.1, 0.1});
+  CHECK(!difference_of(a, b).known);
+  CHECK(difference_of(a, estimate_mean(std::vector{0.1, 0.11})).known);
+}
+
 TEST_CASE("the interval of a difference is Newcombe's") {
   // Newcombe 1998, table II, example (a) by method 10: 56 of 70 and 48 of 80.
   Estimate a{.value = 56.0 / 70.0, .known = true}, b{.value = 48.0 / 80.0, .known = true};
