@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/input_file.h"
 #include "base/read_text.h"
+#include "base/stop.h"
 #include "base/system_reason.h"
 
 namespace saccade {
@@ -148,6 +149,13 @@ Holder read_holder(const fs::path& path) {
   return holder;
 }
 
+// If the file system rejects this, the next file that is written reports it, too.
+void write_holder(const Descriptor& file, const Holder& holder) {
+  const std::string text =
+      fmt::format("{}\n{}\n{}\n", holder.process, holder.since, holder.command);
+  if (ftruncate(file.number(), 0) == 0) static_cast<void>(file.write_all(text));
+}
+
 }  // namespace
 
 std::string word_on_job() {
@@ -186,10 +194,7 @@ RunLock::RunLock(const fs::path& folder, const std::string& command) : folder_(f
     throw;
   }
   if (!file_.is_open()) throw HeldError(folder, read_holder(path));
-  // If the file system rejects this write, the first file of the run reports it, too.
-  const Holder me = this_process(command);
-  const std::string text = fmt::format("{}\n{}\n{}\n", me.process, me.since, me.command);
-  if (ftruncate(file_.number(), 0) == 0) static_cast<void>(file_.write_all(text));
+  write_holder(file_, this_process(command));
 }
 
 RunLock::~RunLock() {
@@ -221,9 +226,17 @@ std::optional<Holder> find_holder(const fs::path& folder) {
   return read_holder(path);
 }
 
-StudyLock::StudyLock(const fs::path& folder) : path_(folder / ".lock") {
+StudyLock::StudyLock(const fs::path& folder, const OnWait& on_wait) : path_(folder / ".lock") {
+  constexpr std::chrono::milliseconds kBetweenTries{50};
   fs::path made;
-  file_ = take(path_, LOCK_EX, made);
+  for (bool waits = false;; waits = true) {
+    file_ = take(path_, LOCK_EX | LOCK_NB, made);
+    if (file_.is_open()) break;
+    if (!waits && on_wait) on_wait(read_holder(path_));
+    stop_if_asked();
+    std::this_thread::sleep_for(kBetweenTries);
+  }
+  write_holder(file_, this_process(""));
 }
 
 StudyLock::~StudyLock() {

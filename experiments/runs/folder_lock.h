@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -63,11 +64,15 @@ class RunLock {
 std::optional<Holder> find_holder(const std::filesystem::path& folder);
 
 /// Right to write the files of a study as a whole, held briefly: an exclusive flock on its file
-/// `.lock`. Blocks until it is free.
+/// `.lock`, which also holds a Holder. Waits until it is free.
 class StudyLock {
  public:
-  /// Makes the folder if it is missing. Throws InputError if the file cannot be made.
-  explicit StudyLock(const std::filesystem::path& folder);
+  /// Receives who holds the lock, once, if there is anything to wait for.
+  using OnWait = std::function<void(const Holder&)>;
+
+  /// Makes the folder if it is missing. Throws InputError if the file cannot be made, and Stopped
+  /// if asked to stop while it waits (base/stop.h).
+  explicit StudyLock(const std::filesystem::path& folder, const OnWait& on_wait = nullptr);
   ~StudyLock();
   StudyLock(const StudyLock&) = delete;
   StudyLock& operator=(const StudyLock&) = delete;

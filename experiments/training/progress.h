@@ -42,6 +42,8 @@ class Progress {
   virtual void begin(const RunWork& /*work*/) {}
   /// Text for display, including line ends.
   virtual void note(const std::string& /*text*/) {}
+  /// A note that a study shows, too: a warning, or from what a run continues.
+  virtual void remark(const std::string& text) { note(text); }
   /// Called after every update; must be cheap.
   virtual void update(std::int64_t /*episodes*/, double /*per_second*/, double /*error*/) {}
   /// Called at a logging step. `text` is appended to the values.
@@ -101,7 +103,7 @@ class StudyProgress {
   virtual void end_run(int /*run*/, const std::string& /*text*/, Ending /*ending*/) {}
   /// No further run follows.
   virtual void end_study() {}
-  /// Text for display, including line ends, after end_study().
+  /// Text for display, including line ends, before the first run or after end_study().
   virtual void note(const std::string& /*text*/) {}
 };
 

@@ -62,8 +62,15 @@ Unused unused(const RunRequest& request, const Ranks& ranks) {
 
 }  // namespace
 
-bool run(const RunRequest& request, const std::atomic<bool>& stop, Ranks& ranks) {
+bool run(const RunRequest& request, const std::atomic<bool>& stop, Ranks& ranks, bool* saved) {
   Study study;
+  const auto note_saved = [&](bool done) {
+    if (saved != nullptr)
+      *saved = std::ranges::any_of(study.runs, [&](const StudyRun& run) {
+        return fs::exists(RunFolder(folder_of(study, run, request.out)).last_checkpoint());
+      });
+    return done;
+  };
   ranks.run_on_all([&] {
     study = read_study(request.config, request.overrides);
     if (!study.single && !ranks.alone())
@@ -80,24 +87,24 @@ bool run(const RunRequest& request, const std::atomic<bool>& stop, Ranks& ranks)
     warn_of_unused(configs_of(study), unused(request, ranks));
   });
   if (!study.single)
-    return run_study_on_screen(study,
-                               {.folder = folder_of(study, request.out),
-                                .jobs = request.jobs.value_or(0),
-                                .threads = request.threads,
-                                .command = request.command,
-                                .strict = request.strict},
-                               request.quiet, stop);
+    return note_saved(run_study_on_screen(study,
+                                          {.folder = folder_of(study, request.out),
+                                           .jobs = request.jobs.value_or(0),
+                                           .threads = request.threads,
+                                           .command = request.command,
+                                           .strict = request.strict},
+                                          request.quiet, stop));
   const StudyRun& single = study.runs.front();
   const RunFolder folder(folder_of(study, single, request.out));
   const std::unique_ptr<Progress> progress = request.quiet || !ranks.first()
                                                  ? std::make_unique<Progress>()
                                                  : std::make_unique<RunProgress>();
-  return train(single.config, folder,
-               {.resume = request.resume,
-                .threads = request.threads,
-                .command = request.command,
-                .strict = request.strict},
-               *progress, stop, ranks);
+  return note_saved(train(single.config, folder,
+                          {.resume = request.resume,
+                           .threads = request.threads,
+                           .command = request.command,
+                           .strict = request.strict},
+                          *progress, stop, ranks));
 }
 
 Plan plan(const RunRequest& request) {
@@ -111,8 +118,14 @@ Plan plan(const RunRequest& request) {
     const RunFolder folder(folder_of(study, run, request.out));
     const fs::path name = below.empty() ? folder.path() : folder.path().lexically_relative(below);
     PlannedRun& planned = plan.runs.emplace_back(PlannedRun{name.string()});
-    planned.finished = is_done(folder, run.config);
-    if (planned.finished) continue;
+    if (study.single && !request.resume) folder.require_new();
+    try {
+      planned.finished = is_done(folder, run.config);
+    } catch (const InputError& error) {
+      if (study.single) throw;
+      planned.fault = error.what();
+    }
+    if (planned.finished || !planned.fault.empty()) continue;
     Config any_seed = run.config;
     any_seed.seed = 0;
     const auto [seconds, is_new] = seconds_of.emplace(to_yaml(any_seed), 0.0);
@@ -142,6 +155,7 @@ std::string to_text(const Plan& plan) {
                                  plan.folder.empty() ? "" : ", into " + plan.folder.string());
   for (const PlannedRun& run : plan.runs) {
     std::string state = run.finished ? "finished" : "about " + clock_time(run.seconds_left);
+    if (!run.fault.empty()) state = "fails: " + run.fault;
     if (run.resumed_at_episode)
       state += fmt::format(", to be resumed at {:.0f} episodes", *run.resumed_at_episode);
     text += fmt::format("  {:<{}}  {}\n", run.name, width, state);

@@ -23,16 +23,19 @@ struct RunRequest {
 };
 
 /// Trains what a file defines: one experiment (see train), or every run of a study (see run_study),
-/// which needs a single rank. Returns false if `stop` became true, after saving. Throws InputError
+/// which needs a single rank. Returns false if `stop` became true, after saving; `saved`, if given,
+/// becomes whether there is a checkpoint then, and not if nothing had begun. Throws InputError
 /// for `jobs` with a single experiment, for unused settings (`strict`), and for a study on several
 /// ranks.
-bool run(const RunRequest& request, const std::atomic<bool>& stop, Ranks& ranks = alone());
+bool run(const RunRequest& request, const std::atomic<bool>& stop, Ranks& ranks = alone(),
+         bool* saved = nullptr);
 
 /// One run of a plan.
 struct PlannedRun {
   std::string name;
   bool finished = false;
-  double seconds_left = 0.0;                      // estimated
+  std::string fault = {};     // why a run of a study would fail; otherwise empty
+  double seconds_left = 0.0;  // estimated
   std::optional<double> resumed_at_episode = {};  // of a run that has begun
 };
 
@@ -44,7 +47,8 @@ struct Plan {
 };
 
 /// Lists the runs, their current state, and how long they will take according to a short
-/// measurement of each variant. Writes nothing. Throws InputError as run() does.
+/// measurement of each variant. Writes nothing. Throws InputError as run() does: also for a single
+/// run that exists, unless it is to be resumed.
 Plan plan(const RunRequest& request);
 std::string to_text(const Plan& plan);
 

@@ -53,10 +53,17 @@ std::vector<Comparable> by_test(const StudyOutcome& outcome) {
   return groups;
 }
 
+StudyLock::OnWait says_who_holds(const fs::path& folder, StudyProgress& progress) {
+  return [&, folder](const Holder& holder) {
+    progress.note(fmt::format("{}: waits for {}, which writes the files of the study\n",
+                              folder.string(), to_text(holder)));
+  };
+}
+
 // Runs with other tests are compared by themselves, in comparison-2 and so on.
 void compare_runs(const Study& study, const StudyOutcome& outcome, const StudyRequest& request,
                   StudyProgress& progress) {
-  const StudyLock lock(request.folder);
+  const StudyLock lock(request.folder, says_who_holds(request.folder, progress));
   const std::vector<Comparable> groups = by_test(outcome);
   for (std::size_t i = 0; i < groups.size(); ++i) {
     // A fair comparison requires the same number of tries for every variant.
@@ -120,10 +127,11 @@ fs::path folder_of(const Study& study, const StudyRun& run, const fs::path& out)
   return study.single && !out.empty() ? out : folder_of(study, out) / run.folder;
 }
 
-void write_study_file(const fs::path& folder, const Study& study) {
+void write_study_file(const fs::path& folder, const Study& study,
+                      const StudyLock::OnWait& on_wait) {
   std::string lines;
   for (const StudyRun& run : study.runs) lines += run.folder.string() + "\n";
-  const StudyLock lock(folder);
+  const StudyLock lock(folder, on_wait);
   const fs::path path = folder / kStudyFile;
   if (fs::exists(path) && read_text(path) == lines) return;
   replace_text(path, lines);
@@ -131,7 +139,10 @@ void write_study_file(const fs::path& folder, const Study& study) {
 
 bool run_study(const Study& study, const StudyRequest& request, StudyProgress& progress,
                const std::atomic<bool>& stop) {
-  write_study_file(request.folder, study);
+  if (!unless_stopped(stop, [&] {
+        write_study_file(request.folder, study, says_who_holds(request.folder, progress));
+      }))
+    return false;
   const StudyOutcome outcome = train_study(study, request, progress, stop);
   if (outcome.stopped) return false;
   if (!outcome.held.empty()) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "experiments/runs/folder_lock.h"
 #include "experiments/runs/study.h"
 #include "experiments/training/progress.h"
 #include "experiments/training/study_training.h"
@@ -23,7 +24,8 @@ std::filesystem::path folder_of(const Study& study, const StudyRun& run,
 
 /// Records the order of the runs for listing and comparing: <study>/study.txt. Throws InputError if
 /// it cannot be written.
-void write_study_file(const std::filesystem::path& folder, const Study& study);
+void write_study_file(const std::filesystem::path& folder, const Study& study,
+                      const StudyLock::OnWait& on_wait = nullptr);
 
 /// Trains the runs of a study that has been read (see train_study), then compares them in
 /// <study>/comparison, unless other processes are still training some: the last process to end

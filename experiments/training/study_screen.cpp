@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <sstream>
 #include <utility>
 
 #include "base/printable.h"
@@ -34,6 +35,7 @@ class StudyScreen::Row final : public Progress {
   Row(StudyScreen& screen, int run) : screen_(screen), run_(run) {}
 
   void begin(const RunWork& work) override { screen_.begin(run_, work); }
+  void remark(const std::string& text) override { screen_.remark(run_, text); }
   void update(std::int64_t episodes, double per_second, double error) override {
     screen_.update(run_, episodes, per_second, error);
   }
@@ -83,6 +85,18 @@ void StudyScreen::test(int run, std::int64_t scenes, std::int64_t total) {
       std::max(training.tested, static_cast<double>(scenes) / static_cast<double>(total));
   work_.test(run, scenes);
   redraw();
+}
+
+// One permanent line for each of the text, with the run's name.
+void StudyScreen::remark(int run, const std::string& text) {
+  const std::lock_guard guard(mutex_);
+  std::string lines, line;
+  for (std::istringstream all(printable(text)); std::getline(all, line);)
+    lines += fmt::format("{}  {}\n", name_of(run), line);
+  if (terminal_)
+    draw(lines);
+  else
+    show(lines);
 }
 
 void StudyScreen::redraw() {

@@ -13,7 +13,8 @@
 
 namespace saccade {
 
-/// Shows the runs of a study: a line for each run that ends, and one for the whole study. On a
+/// Shows the runs of a study: a line for each run that ends, lines for what is remarked on single
+/// runs, and one for the whole study. On a
 /// terminal the latter stays at the bottom, below a line for each run in training.
 class StudyScreen final : public StudyProgress {
  public:
@@ -39,6 +40,7 @@ class StudyScreen final : public StudyProgress {
 
   void begin(int run, const RunWork& work);
   void update(int run, std::int64_t episodes, double per_second, double error);
+  void remark(int run, const std::string& text);
   void test(int run, std::int64_t scenes, std::int64_t total);
   void redraw();
   void draw(const std::string& lines);

@@ -222,7 +222,8 @@ void StudyTraining::train_one(Taken& taken, Workers& workers) {
                              .strict = request_.strict,
                              .own = request_.own},
                             {*taken.lock, workers, digits_}, *taken.progress, stop_);
-    text = done ? outcome(it.folder) : "stopped and saved";
+    const bool saved = std::filesystem::exists(it.folder.last_checkpoint());
+    text = done ? outcome(it.folder) : saved ? "stopped and saved" : "stopped; nothing was saved";
     if (!done) {
       state = State::stopped;
       ending = Ending::stopped;

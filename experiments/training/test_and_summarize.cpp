@@ -67,8 +67,9 @@ void test_and_summarize(const Task& task, const RunFolder& folder, const RunLock
       task.kind.has_digits
           ? overfitting_word(training.train_error, training.best_error, training.valid_images)
           : "";
-  progress.note(fmt::format("\n{}\n{}{}\n", to_text(to_table(report, task.model)), overfits,
-                            folder.path().string()));
+  progress.note(fmt::format("\n{}\n", to_text(to_table(report, task.model))));
+  if (!overfits.empty()) progress.remark(overfits);
+  progress.note(folder.path().string() + "\n");
 }
 
 }  // namespace saccade

@@ -140,14 +140,18 @@ bool train_in(const Config& config, const RunFolder& folder, const RunLock* lock
     }
   });
   training->share_state();
-  progress.note(fmt::format("{}{}: {} parameters, {:.2f} MFLOP an episode, {}{} threads, into {}\n",
-                            word, config.name, task.model.layout().count(),
+  const auto remark = [&](const std::string& text) {
+    if (!text.empty()) progress.remark(text);
+  };
+  remark(word);
+  progress.note(fmt::format("{}: {} parameters, {:.2f} MFLOP an episode, {}{} threads, into {}\n",
+                            config.name, task.model.layout().count(),
                             task.model.gflop_per_episode() * 1e3,
                             ranks.alone() ? "" : fmt::format("{} ranks of ", ranks.count()),
                             workers.threads(), folder.path().string()));
   if (task.kind.has_digits && digits_are_own(config.data.source))
     progress.note(data_summary(config, task.digits));
-  progress.note(warning_of_rewards(config.agent, task.model));
+  remark(warning_of_rewards(config.agent, task.model));
   if (!train_watched(*training, config, folder, stop, ranks)) return false;
   const TrainingFigures figures = training->figures();
   if (const auto waited = own.seconds_waited())

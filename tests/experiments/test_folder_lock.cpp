@@ -12,6 +12,7 @@
 #include <regex>
 #include <thread>
 
+#include "base/stop.h"
 #include "experiments/runs/run_failure.h"
 #include "experiments/runs/run_folder.h"
 #include "tests/experiments/support.h"
@@ -52,6 +53,22 @@ TEST_CASE("only one training can hold a folder, and the holder is reported") {
   REQUIRE(holder);
   CHECK(holder->command == "saccade run x.yaml");
   CHECK(folder.fault() == message);  // the refused attempt changed nothing
+}
+
+TEST_CASE("who waits for a study's lock is told once who holds it, and can be stopped") {
+  const LockedFolder folder;
+  const StudyLock held(folder.path);
+  std::atomic<bool> stop = false;
+  Names holders;
+  CHECK_FALSE(unless_stopped(stop, [&] {
+    const StudyLock second(folder.path, [&](const Holder& holder) {
+      holders.push_back(holder.process);
+      stop = true;
+    });
+  }));
+  REQUIRE(holders.size() == 1);
+  CHECK(holders[0].starts_with(fmt::format("process {} on host ", getpid())));
+  CHECK(fs::exists(folder.path / ".lock"));  // that of the holder
 }
 
 TEST_CASE("a lock is a regular file") {

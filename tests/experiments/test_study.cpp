@@ -382,8 +382,9 @@ TEST_CASE("a finished run of another configuration is neither used nor touched")
   put_bytes(tiny.yaml, text);
   CHECK(contains(message_of<std::runtime_error>([&] { run(tiny.options("study"), false); }),
                  "1 of 1 runs failed"));
-  CHECK(contains(message_of<InputError>([&] { plan(tiny.options("study")); }),
-                 "training.learning_rate: 0.02 there, 0.03 now"));
+  const std::string planned = to_text(plan(tiny.options("study", {"seeds=2"})));
+  check_contains(planned, {"  base/seed-1  fails: ", "training.learning_rate: 0.02 there, 0.03 now",
+                           "  base/seed-2  about "});
   CHECK(contents(tiny.path / "study/base") == before);
 }
 
@@ -438,6 +439,13 @@ TEST_CASE("--dry-run lists the runs and writes nothing") {
   CHECK(!fs::exists(tiny.path / "study"));
   put_bytes(tiny.yaml, tiny_yaml(tiny.path / "data"));
   CHECK(contains(to_text(plan(tiny.options("alone"))), "tiny: 1 run, about "));
+
+  // As run would: refused without --resume.
+  tiny.train("alone");
+  RunRequest again = tiny.options("alone");
+  CHECK(contains(message_of<InputError>([&] { plan(again); }), "alone: exists already"));
+  again.resume = true;
+  CHECK(contains(to_text(plan(again)), "finished"));
 }
 
 }  // namespace saccade
