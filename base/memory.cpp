@@ -30,6 +30,15 @@ std::int64_t files_in(const std::filesystem::path& group) {
   return 0;
 }
 
+// The path of this process's group, "/user.slice/session-2.scope"; empty if there is none.
+std::string own_group() {
+  const std::string before = "0::";
+  std::ifstream groups("/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);)
+    if (line.starts_with(before)) return line.substr(before.size());
+  return "";
+}
+
 }  // namespace
 
 // Without a limit the file contains "max" or does not exist.
@@ -41,8 +50,19 @@ std::int64_t memory_left_in(const std::filesystem::path& group) {
   return std::max<std::int64_t>(0, most - std::max<std::int64_t>(0, taken - files_in(group)));
 }
 
+std::int64_t memory_left_in(const std::filesystem::path& root, const std::filesystem::path& own) {
+  std::filesystem::path group = root;
+  std::int64_t left = memory_left_in(group);
+  for (const std::filesystem::path& name : own.relative_path()) {
+    if (name == "..") break;  // outside what this process may see
+    group /= name;
+    left = std::min(left, memory_left_in(group));
+  }
+  return left;
+}
+
 std::int64_t available_memory() {
-  return std::min(left_on_machine(), memory_left_in("/sys/fs/cgroup"));
+  return std::min(left_on_machine(), memory_left_in("/sys/fs/cgroup", own_group()));
 }
 
 void require_memory(double bytes, const std::string& what, const std::string& advice) {

@@ -3,6 +3,7 @@
 
 #include "experiments/analysis/bench.h"
 #include "experiments/commands/command.h"
+#include "experiments/training/warn_unused.h"
 
 namespace saccade {
 
@@ -24,6 +25,9 @@ Command bench_command() {
                       json_option(&line->json)},
           .call =
               [line](const Call& call) {
+                const Config config = read_config(line->request.config, line->request.overrides);
+                const Config* const configs[] = {&config};
+                warn_of_unused(configs, Unused::on_progress);
                 return say_unless_stopped(
                     call, "measured", [&](const ProgressCallback& on_progress) {
                       const nlohmann::ordered_json figures = bench(line->request, on_progress);

@@ -71,6 +71,11 @@ void report(const std::exception& error) {
   std::fputs(line.c_str(), stderr);  // standard error may be closed
 }
 
+void flush_output() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
+    throw std::runtime_error("standard output: cannot be written: " + system_reason());
+}
+
 Ending call_command(const Command& command, const Call& call) {
   try {
     return command.call(call);
@@ -90,7 +95,10 @@ int run_program(int argc, const char* const* argv, const std::function<void()>& 
     if (register_kinds) register_kinds();
     const std::vector<Command> all = commands();
     const Command* command = read_command_line(all, argc, argv);
-    if (command == nullptr) return kDone;
+    if (command == nullptr) {  // --help, --version
+      flush_output();
+      return kDone;
+    }
     if (!command->joins_ranks) require_one_rank(command->name);
     const auto join_ranks = [&]() -> Ranks& {
       ranks = saccade::join_ranks(launch());
@@ -100,8 +108,7 @@ int run_program(int argc, const char* const* argv, const std::function<void()>& 
         .command = typed(argc, argv), .stop_flag = await_stop_signals, .join_ranks = join_ranks};
     const Ending ending = call_command(*command, call);
     if (ending != Ending::done) return kInterrupted;
-    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-      throw std::runtime_error("standard output: cannot be written: " + system_reason());
+    flush_output();
     return kDone;
   } catch (const InputError& error) {
     report(error);

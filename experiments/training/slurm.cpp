@@ -13,6 +13,7 @@
 #include "base/output.h"
 #include "base/printable.h"
 #include "experiments/training/run_study.h"
+#include "experiments/training/warn_unused.h"
 
 namespace saccade {
 namespace {
@@ -112,6 +113,7 @@ void submit(const fs::path& file) {
 fs::path slurm(const SlurmRequest& request) {
   check(request);
   const Study study = require_study(request.config, request.overrides);
+  warn_of_unused(configs_of(study), Unused::on_progress);
   const fs::path folder = folder_of(study, request.out);
   const std::string text = script(request, study, folder);
   write_study_file(folder, study);  // so that `saccade status` finds the runs

@@ -23,4 +23,22 @@ TEST_CASE("what a control group holds of files counts as left") {
   CHECK(memory_left_in(group.path) == 250);
 }
 
+TEST_CASE("a group has what is left in it and in all groups above it") {
+  const TemporaryFolder root;
+  const auto limit = [&](const std::string& group, const std::string& most) {
+    fs::create_directories(root.path / group);
+    put_bytes(root.path / group / "memory.max", most + "\n");
+    put_bytes(root.path / group / "memory.current", "100\n");
+  };
+  limit("job", "500");
+  limit("job/step", "1000");
+  limit("job/step/task", "max");
+  CHECK(memory_left_in(root.path, "/") == std::numeric_limits<std::int64_t>::max());
+  CHECK(memory_left_in(root.path, "/job/step/task") == 400);
+  limit("job/step", "300");
+  CHECK(memory_left_in(root.path, "/job/step/task") == 200);
+  CHECK(memory_left_in(root.path, "/job") == 400);
+  CHECK(memory_left_in(root.path, "/../job") == std::numeric_limits<std::int64_t>::max());
+}
+
 }  // namespace saccade

@@ -262,7 +262,8 @@ TEST_CASE("closed standard streams do not become files of the run") {
 
 TEST_CASE("a failed write to standard output is an error") {
   const TinyExperiment tiny;
-  for (const std::string words : {"settings", "presets", "metrics", "config tiny.yaml"}) {
+  for (const std::string words : {"settings", "presets", "metrics", "config tiny.yaml", "--version",
+                                  "--help", "run --help"}) {
     CAPTURE(words);
     const std::string command = shell_word(saccade_binary()) + " " + words + " > /dev/full";
     const Result full = Program(tiny.path, {"/bin/sh", "-c", "exec " + command}).finish();

@@ -9,6 +9,7 @@
 #include "experiments/runs/study.h"
 #include "experiments/training/run.h"
 #include "tests/experiments/config_messages.h"
+#include "tests/experiments/program.h"
 #include "tests/experiments/support.h"
 
 namespace saccade {
@@ -172,4 +173,18 @@ TEST_CASE("--strict refuses unused settings before anything is made") {
 }
 
 }  // namespace
+TEST_CASE("commands that do not train warn, too") {
+  const TinyExperiment tiny;
+  const std::string unused = "attention.glimpse.grid=[2, 3]";
+  for (const CommandWords& words :
+       {CommandWords{"bench", "tiny.yaml", unused, "--seconds", "0.1", "--threads", "1"},
+        {"data", "preview", "tiny.yaml", unused, "--out", "scenes.png"},
+        {"slurm", "tiny.yaml", "seeds=2", unused}}) {
+    CAPTURE(words[0]);
+    const Program::Result result = run_saccade(tiny.path, words);
+    CHECK(result.code == 0);
+    CHECK(contains(result.err, "saccade: warning: override 'attention.glimpse.grid=[2, 3]'"));
+  }
+}
+
 }  // namespace saccade
