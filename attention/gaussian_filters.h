@@ -25,8 +25,8 @@ struct FilterMemory {
 /// with the grid's centre g_X = (cols + 1) / 2 (g~_X + 1) in pixels counted from 1 (g_Y likewise),
 /// the stride delta = (max(rows, cols) - 1) / (N - 1) delta~ in pixels, the filters' centres
 /// mu_i = g + (i - N / 2 + 0.5) delta for i = 0 .. N - 1, and sigma^2 in squared pixels. Every row
-/// of F_X and F_Y sums to one, even if the window lies far outside. N = 1
-/// is one filter at g; max(rows, cols) - 1 counts as its stride.
+/// of F_X and F_Y sums to one, even if the window lies far outside. N = 1 is one filter at g;
+/// max(rows, cols) - 1 counts as its stride.
 ///
 /// Pixel 1 covers the canvas points from 0 to 1, so g_X is the point g_X - 0.5. A location x in
 /// [-1, 1] is the point (x + 1) / 2 cols, so here x = g~_X (cols + 1) / cols.

@@ -36,8 +36,8 @@ class NameBeside {
 class OutputFile {
  public:
   /// Removes what killed writers of `target` left beside it, and no other file. Throws InputError,
-  /// followed by `advice`, if `target` exists already (unless `force`; a folder
-  /// is never replaced), and cannot_be_written() if the file cannot be created.
+  /// followed by `advice`, if `target` exists already (unless `force`; a folder is never replaced),
+  /// and cannot_be_written() if the file cannot be created.
   OutputFile(std::filesystem::path target, bool force,
              const std::string& advice = "--force writes over it, --out names another file");
   /// Removes the file if it was not committed.
@@ -78,9 +78,8 @@ class OutputFolder {
 };
 
 /// Removes temporary files that killed writers of any target left in `folder`, which is one that
-/// only this program writes to. Files still being written are
-/// recognised by their lock and, in this process, by name: a library that replaces the file drops
-/// the lock.
+/// only this program writes to. Files still being written are recognised by their lock and, in this
+/// process, by name: a library that replaces the file drops the lock.
 void remove_left_overs(const std::filesystem::path& folder);
 
 /// A file that is appended to.

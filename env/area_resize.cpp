@@ -63,7 +63,7 @@ AreaResize::AreaResize(int channels, int rows, int cols, int to_rows, int to_col
       to_cols_(to_cols),
       row_shares_(shares(to_rows, rows)),
       col_shares_(shares(to_cols, cols)),
-      half_(zeros<2>(1, cols)) {
+      half_(zeros<1>(cols)) {
   SACCADE_CHECK(to_rows >= 1 && to_cols >= 1);
 }
 

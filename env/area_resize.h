@@ -51,7 +51,7 @@ class AreaResize {
  private:
   int channels_, rows_, cols_, to_rows_, to_cols_;
   Shares row_shares_, col_shares_;
-  Tensor<2> half_;  // (1, cols): a row that is resized along one axis only
+  Tensor<1> half_;  // (cols): a row that is resized along one axis only
 };
 
 /// The same for images of bytes with interleaved channels, rounded.

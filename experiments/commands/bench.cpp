@@ -25,9 +25,8 @@ Command bench_command() {
                       json_option(&line->json)},
           .call =
               [line](const Call& call) {
-                const Config config = read_config(line->request.config, line->request.overrides);
-                const Config* const configs[] = {&config};
-                warn_of_unused(configs, Unused::on_progress);
+                warn_of_unused(read_config(line->request.config, line->request.overrides),
+                               Unused::on_progress);
                 return say_unless_stopped(
                     call, "measured", [&](const ProgressCallback& on_progress) {
                       const nlohmann::ordered_json figures = bench(line->request, on_progress);

@@ -112,8 +112,7 @@ Ending call_preview(DataLine& line) {
   line.preview.scenes = line.scenes.value_or(line.preview.scenes);
   line.preview.force = line.force;
   const std::unique_ptr<const World> world = preview(line.preview);
-  const Config* const configs[] = {&world->config};
-  warn_of_unused(configs, Unused::on_progress);
+  warn_of_unused(world->config, Unused::on_progress);
   say(line.out.string() + "\n");
   if (!world->kind.has_digits) return Ending::done;
   const PixelConfig pixels = pixels_of(world->digits.train);

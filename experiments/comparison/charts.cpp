@@ -11,6 +11,7 @@
 #include <set>
 #include <span>
 
+#include "base/check.h"
 #include "experiments/comparison/chart.h"
 #include "experiments/comparison/chart_axes.h"
 #include "experiments/comparison/matrix_charts.h"
@@ -379,6 +380,7 @@ std::vector<Chart> charts_of(const Comparison& comparison) {
   add_stopping(comparison, charts);
   add_look_maps(comparison, charts);
   add_confusions(comparison, charts);
+  for (const Chart& chart : charts) SACCADE_CHECK(is_chart_id(chart.id));
   return charts;
 }
 

@@ -154,10 +154,12 @@ void settle(Config& config) {
   settle(config.agent.glimpse);
   GlimpseConfig& glimpse = config.agent.glimpse;
   if (find_glimpse_kind(glimpse.kind).has_candidates && !given.contains("attention.glimpse.grid")) {
-    if (glimpse.moves == "relative")
+    if (glimpse.moves == "relative") {
       glimpse.grid.cells = kMoveCells;
-    else if (glimpse.grid.tiles[0] == 0 && !given.contains("attention.glimpse.stride"))
-      spread_over(glimpse.grid, config.scene.canvas[0], config.scene.canvas[1]);
+    } else if (glimpse.grid.tiles[0] == 0) {
+      const auto spread = given.contains("attention.glimpse.stride") ? spread_cells : spread_over;
+      spread(glimpse.grid, config.scene.canvas[0], config.scene.canvas[1]);
+    }
   }
   OptimizerConfig& optimizer = config.agent.training.optimizer;
   if (!given.contains("training.final_learning_rate") &&

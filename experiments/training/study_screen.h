@@ -14,8 +14,8 @@
 namespace saccade {
 
 /// Shows the runs of a study: a line for each run that ends, lines for what is remarked on single
-/// runs, and one for the whole study. On a
-/// terminal the latter stays at the bottom, below a line for each run in training.
+/// runs, and one for the whole study. On a terminal the latter stays at the bottom, below a line
+/// for each run in training.
 class StudyScreen final : public StudyProgress {
  public:
   /// `episodes`: for each run.

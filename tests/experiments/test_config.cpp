@@ -214,6 +214,14 @@ TEST_CASE("the preset for newcomers is evaluated often enough for a learning cur
   CHECK(config.agent.training.episodes / config.evaluation.every >= 8);
 }
 
+TEST_CASE("a grid of which the stride alone is given covers the canvas, too") {
+  const GridConfig grid =
+      parse("scene: {canvas: [60, 60]}\nattention: {glimpse: {kind: soft_grid, stride: 2}}")
+          .agent.glimpse.grid;
+  CHECK(grid.stride == 2);
+  CHECK(grid.cells == std::array{29, 29});
+}
+
 TEST_CASE("to_yaml and back gives the same configuration for every kind of glimpse and model") {
   const auto check_round_trip = [](const Overrides& overrides) {
     const Config config = parse("", overrides);
