@@ -108,7 +108,7 @@ std::vector<float> parse_mask(const std::string& mask, int steps) {
         {"attention.hidden.mask"},
         fmt::format(
             "attention.hidden.mask: '{}'; allowed: {} digits, one a step, 1 for what may be "
-            "read and 0 for what may not, with at least one 1; or empty",
+            "read and 0 for what may not, with at least one 1; or null",
             mask, steps));
   std::vector<float> allowed;
   for (const char digit : mask) allowed.push_back(digit == '1' ? 1.0F : 0.0F);
@@ -200,7 +200,7 @@ Settings describe(HiddenConfig& config, const Needs& read_once) {
        "Centre of the local area", attends && local},
       {"attention.hidden.window", &attend.window, kAttendWindow,
        "Number of states in reach on each side of the centre", attends && local},
-      {"attention.hidden.mask", &config.mask, Text::path,
+      {"attention.hidden.mask", &config.mask, Text::mask,
        "Steps that may be read: a digit for each, 1 or 0. null: all", has_mask},
       {"attention.hidden.hops", &config.hops, kHops, "Number of rows of the matrix A of self",
        has_hops},
@@ -212,5 +212,7 @@ Settings describe(HiddenConfig& config, const Needs& read_once) {
 void check(const HiddenConfig& config) { read_table().at(config.kind).check(config); }
 std::vector<std::string> hidden_kinds() { return read_table().names(); }
 bool hidden_reads_a_state(const std::string& kind) { return read_table().at(kind).reads_a_state; }
+bool hidden_attends(const std::string& kind) { return read_table().at(kind).attends; }
+bool hidden_has_mask(const std::string& kind) { return read_table().at(kind).has_mask; }
 
 }  // namespace saccade

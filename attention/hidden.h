@@ -41,6 +41,10 @@ std::vector<float> parse_mask(const std::string& mask, int steps);
 std::vector<std::string> hidden_kinds();
 /// Whether the output is as wide as a state, so that a decoder can read it for each symbol.
 bool hidden_reads_a_state(const std::string& kind);
+/// Whether a query scores the states (AttendConfig).
+bool hidden_attends(const std::string& kind);
+/// Whether attention.hidden.mask applies.
+bool hidden_has_mask(const std::string& kind);
 std::vector<std::string> hidden_queries();  // none, mean, last
 std::vector<std::string> hidden_outputs();  // context_and_last, context
 

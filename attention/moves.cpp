@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "attention/policy.h"
+#include "base/name_table.h"
 
 namespace saccade {
 namespace {
@@ -18,9 +19,17 @@ float projection(const float* action) {
   return 1.0F / std::max(1.0F, std::hypot(action[0], action[1]));
 }
 
+// Whether an action is a step.
+const NameTable<bool>& move_table() {
+  static const NameTable<bool> table{"attention.glimpse.moves",
+                                     {{"absolute", false}, {"relative", true}}};
+  return table;
+}
+
 }  // namespace
 
-std::vector<std::string> move_kinds() { return {"absolute", "relative"}; }
+std::vector<std::string> move_kinds() { return move_table().names(); }
+bool moves_by_steps(const std::string& moves) { return move_table().at(moves); }
 
 Moves relative_moves(float max_step, std::array<float, 2> half_sides) {
   return {.relative = true,

@@ -10,6 +10,9 @@ namespace saccade {
 
 /// The names of attention.glimpse.moves: `absolute`, `relative`.
 std::vector<std::string> move_kinds();
+/// Whether an action is a step from the last location: `relative`. Throws InputError for another
+/// name.
+bool moves_by_steps(const std::string& moves);
 
 /// How the action of a look becomes a location: that of a point, or a candidate of grid_moves.
 ///

@@ -37,6 +37,9 @@ using Policy = void (*)(Matrix samples, const LookRequest& request);
 /// the names.
 Policy find_policy(const std::string& kind);
 std::vector<std::string> policies();
+/// Whether a policy's places are the same in every episode: those of `center` and `scan`.
+/// False for a name that is no policy's.
+bool has_fixed_places(const std::string& kind);
 /// Adds a control of the program that calls it, before anything else is called: a glimpse kind
 /// whose points are not trained. Throws as NameTable::add does, and InputError for a null function;
 /// the names of other glimpse kinds are taken (agent/looking/looking.h).
@@ -46,6 +49,10 @@ void register_policy(const std::string& name, Policy policy);
 /// trained location).
 Policy find_first_glimpse(const std::string& first);
 std::vector<std::string> first_glimpses();
+/// Whether it is placed as the later ones are.
+bool first_is_learned(const std::string& first);
+/// Whether it is drawn from all places alike.
+bool first_is_drawn(const std::string& first);
 
 /// Offset of look t of T, in standard deviations, that makes a noise-free pass spread its looks
 /// about as widely as a sampling one: quantiles of the Gaussian in the plane,

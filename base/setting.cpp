@@ -35,7 +35,7 @@ struct AllowedValues {
   std::string operator()(const std::uint64_t*) const { return integer(); }
   std::string operator()(const double*) const { return number(); }
   std::string operator()(const std::array<int, 2>*) const {
-    return "[rows, cols], each " + integer();
+    return "a list of two, each " + integer();
   }
   std::string operator()(const std::vector<double>*) const {
     return number() + ", or a list of such numbers, one for each channel";
@@ -54,6 +54,7 @@ struct AllowedValues {
     if (const Names* names = std::get_if<Names>(&setting.allowed)) return join(*names);
     const Text text = std::get<Text>(setting.allowed);
     if (text == Text::path) return "a path or null";
+    if (text == Text::mask) return "a digit for each step, 0 or 1, or null";
     return std::string("up to 100 letters, digits, '.', '_' and '-', the first a letter or digit") +
            (text == Text::word_or_none ? "; or null" : "");
   }

@@ -40,6 +40,7 @@ enum class Text {
   word,          // names a folder: no separators, no spaces
   word_or_none,  // such a word or null, which is empty
   path,          // any text; null is the empty path
+  mask,          // a digit 0 or 1 for each step; null is the empty mask
   line,          // any text; of lists
 };
 

@@ -113,6 +113,8 @@ const std::vector<std::string>& retina_poolings() {
   return names;
 }
 
+bool pools_max(const RetinaConfig& config) { return config.pooling == "max"; }
+
 Settings describe(RetinaConfig& config) {
   const Condition coarse = unless(&config.scales, 1);
   return {{"retina.patch_size", &config.patch_size, closed(1, 512),
@@ -209,7 +211,7 @@ int Retina::first_edge(float location, int pixels, double side) {
 }
 
 float Retina::white(int zoom) const {
-  return pools_max() ? 255.0F : 255.0F * static_cast<float>(zoom * zoom);
+  return pools_max(config_) ? 255.0F : 255.0F * static_cast<float>(zoom * zoom);
 }
 
 void Retina::look(std::span<const std::byte> prepared, float x, float y, float* glimpse) const {
@@ -225,7 +227,7 @@ void Retina::look(std::span<const std::byte> prepared, float x, float y, float* 
                          static_cast<std::ptrdiff_t>(first_row) * plane_cols_ + first_col;
     for (int c = 0; c < channels_; ++c, glimpse += patch * patch, pixels += plane_size()) {
       if (!whole) std::fill_n(glimpse, patch * patch, 0.0F);
-      with_zoom(pools_max(), zoom, [&]<class Pooling>(Pooling, auto by) {
+      with_zoom(pools_max(config_), zoom, [&]<class Pooling>(Pooling, auto by) {
         read_patch<Pooling>(glimpse, patch, pixels, plane_cols_, rows, cols, by,
                             1.0F / white(zoom));
       });
@@ -272,7 +274,7 @@ void Retina::read_lattices(const std::uint8_t* plane, ConstMatrix places, int zo
     const int phase = row_phase * zoom + col_phase;
     float* lattice = &lattices.boxes[phase * largest];
     if (!lattices.filled[phase])
-      with_zoom(pools_max(), zoom, [&]<class Pooling>(Pooling, auto by) {
+      with_zoom(pools_max(config_), zoom, [&]<class Pooling>(Pooling, auto by) {
         read_patch<Pooling>(
             lattice, lattice_cols,
             plane + static_cast<std::ptrdiff_t>(row_phase) * plane_cols_ + col_phase, plane_cols_,
@@ -321,7 +323,7 @@ void Retina::look_smoothly(std::span<const std::byte> prepared, float x, float y
     for (int c = 0; c < channels_; ++c, pixels += plane_size()) {
       if (!whole)
         for (float* numbers : {glimpse, by_x, by_y}) std::fill_n(numbers, size, 0.0F);
-      with_zoom(pools_max(), zoom, [&]<class Pooling>(Pooling, auto by) {
+      with_zoom(pools_max(config_), zoom, [&]<class Pooling>(Pooling, auto by) {
         read_patch_between<Pooling>(glimpse, by_x, by_y, patch, pixels, plane_cols_, rows, cols, by,
                                     between);
       });

@@ -25,6 +25,8 @@ Settings describe(RetinaConfig& config);
 /// What a cell of a coarse scale shows of its box: the `mean`, or the `max`, which keeps single
 /// pixels of a dark screen in sight.
 const std::vector<std::string>& retina_poolings();
+/// Whether the pool of a box is its maximum, which has no gradient by the canvas.
+bool pools_max(const RetinaConfig& config);
 
 /// The multi-resolution sensor (Mnih et al. 2014, section 3.1). Scale s covers a square of
 /// P * f^s canvas pixels around the location and is box-averaged (or pooled otherwise) back to P x
@@ -123,7 +125,6 @@ class Retina {
   void read_lattices(const std::uint8_t* plane, ConstMatrix places, int zoom, Matrix patches,
                      Lattices& lattices) const;
   Corner corner(float location, int side, int zoom) const;
-  bool pools_max() const { return config_.pooling == "max"; }
   float white(int zoom) const;  // the pool of a white box
   std::ptrdiff_t plane_size() const {
     return static_cast<std::ptrdiff_t>(plane_rows_) * plane_cols_;

@@ -43,7 +43,7 @@ void Retina::each_scale_backward(std::span<float> dcanvas, std::span<const float
                                  const Add& add) const {
   SACCADE_CHECK(dcanvas.size() == static_cast<std::size_t>(rows_) * cols_ * channels_);
   SACCADE_CHECK(dglimpse.size() == static_cast<std::size_t>(glimpse_size_));
-  if (config_.pooling != "mean")
+  if (pools_max(config_))
     throw SettingError(
         {"retina.pooling"},
         fmt::format("retina.pooling: {} has no gradient by the canvas; allowed for it: mean",

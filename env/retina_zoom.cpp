@@ -140,7 +140,7 @@ void Retina::check_zoom() const {
                     "{}; allowed: to at most {:.4g}, its longer side",
                     key, patch, patch * zoom_.to, patch * zoom_.to, rows_, cols_,
                     std::floor(1e3 * longer / patch) / 1e3));
-  if (pools_max())
+  if (pools_max(config_))
     throw SettingError(
         {key, "retina.pooling"},
         fmt::format("{}: {} to {} averages areas, which retina.pooling: {} does not; "

@@ -16,13 +16,13 @@ namespace {
 
 std::unique_ptr<const HiddenAttention> steady_read(const HiddenConfig& hidden, int state_size,
                                                    int steps, ParameterLayout& layout) {
-  if (hidden.kind == "attend") return nullptr;
+  if (hidden_attends(hidden.kind)) return nullptr;
   return make_hidden_attention(hidden, "decoder.context", state_size, steps, layout);
 }
 
 std::optional<Attend> attend_of(const HiddenConfig& hidden, int query_size, int state_size,
                                 ParameterLayout& layout) {
-  if (hidden.kind != "attend") return {};
+  if (!hidden_attends(hidden.kind)) return {};
   return std::optional<Attend>(std::in_place, "decoder.attend", hidden.attend, query_size,
                                state_size, layout);
 }
@@ -32,9 +32,9 @@ DecoderConfig checked(const DecoderConfig& config, const HiddenConfig& hidden, i
   return config;
 }
 
-// Of a kind that reads one.
+// Empty for a kind that reads none.
 std::string checked_mask(const HiddenConfig& hidden, int steps) {
-  if (hidden.kind == "last") return {};
+  if (!hidden_has_mask(hidden.kind)) return {};
   parse_mask(hidden.mask, steps);
   return hidden.mask;
 }
@@ -49,7 +49,7 @@ void check(const DecoderConfig& config, const HiddenConfig& hidden, int state_si
                        "attention.hidden.kind: " + hidden.kind +
                            " reads once and cannot say a sequence; allowed: " + join(others));
   }
-  if (hidden.kind == "attend")
+  if (hidden_attends(hidden.kind))
     check(hidden.attend, config.hidden_size, state_size);
   else
     check(hidden);

@@ -69,11 +69,12 @@ Work ContextNetwork::work() const {
 std::optional<ContextNetwork> make_context_network(const ModelConfig& model,
                                                    const ObservationSpec& spec,
                                                    ParameterLayout& layout) {
-  if (model.context == "none") return {};
+  if (!has_context(model)) return {};
   return std::optional<ContextNetwork>(std::in_place, model, spec, layout);
 }
 
 std::vector<std::string> contexts() { return {"none", "thumbnail"}; }
+bool has_context(const ModelConfig& model) { return model.context != "none"; }
 
 ContextPass::Memory::Memory(const ContextNetwork& network, int episodes)
     : resize(network.make_resize()),

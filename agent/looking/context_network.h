@@ -69,6 +69,8 @@ std::optional<ContextNetwork> make_context_network(const ModelConfig& model,
 
 /// `none`, `thumbnail`.
 std::vector<std::string> contexts();
+/// Whether model.context is another than `none`.
+bool has_context(const ModelConfig& model);
 
 /// Runs a context network once per episode, for the B episodes of an environment, and its backward
 /// pass. Without a network it does nothing, and added() and dadded() have no data.

@@ -13,6 +13,7 @@ namespace saccade {
 namespace {
 
 constexpr const char* kKey = "attention.glimpse.kind";
+constexpr const char* kRecurrent = "recurrent";
 
 // All kinds but the controls, one for each policy that is registered too.
 NameTable<GlimpseKind>& family_table() {
@@ -60,7 +61,7 @@ std::vector<std::string> expectations() { return {"none", "features", "pixels"};
 std::vector<std::string> reading_orders() { return {"rows", "at_once"}; }
 
 bool takes_glimpses(const AgentConfig& config) {
-  return config.model.kind == "recurrent" && find_glimpse_kind(config.glimpse.kind).takes_glimpses;
+  return is_recurrent(config.model) && find_glimpse_kind(config.glimpse.kind).takes_glimpses;
 }
 
 void settle(GlimpseConfig& config) {
@@ -69,19 +70,21 @@ void settle(GlimpseConfig& config) {
 
 LogRange zoom_of(const AgentConfig& config) {
   const bool has_zoom =
-      config.model.kind == "recurrent" && find_glimpse_kind(config.glimpse.kind).has_zoom;
+      is_recurrent(config.model) && find_glimpse_kind(config.glimpse.kind).has_zoom;
   return has_zoom ? config.glimpse.zoom : LogRange{};
 }
 
 std::vector<std::string> model_kinds() {
-  std::vector<std::string> kinds = {"recurrent"};
+  std::vector<std::string> kinds = {kRecurrent};
   for (const std::string& kind : canvas_network_kinds()) kinds.push_back(kind);
   return kinds;
 }
 
+bool is_recurrent(const ModelConfig& model) { return model.kind == kRecurrent; }
+
 std::unique_ptr<const Looking> make_looking(const AgentConfig& config, const ObservationSpec& spec,
                                             ParameterLayout& layout) {
-  if (config.model.kind != "recurrent") return make_canvas_looking(config, spec, layout);
+  if (!is_recurrent(config.model)) return make_canvas_looking(config, spec, layout);
   return find_glimpse_kind(config.glimpse.kind).make(config, spec, layout);
 }
 
@@ -114,7 +117,7 @@ std::array<float, 2> half_sides(const ObservationSpec& spec) {
 }
 
 Moves moves_of(const GlimpseConfig& config, const ObservationSpec& spec) {
-  if (config.moves == "absolute") return {};
+  if (!moves_by_steps(config.moves)) return {};
   const Moves moves = relative_moves(static_cast<float>(config.max_step), half_sides(spec));
   if (std::max(moves.reach[0], moves.reach[1]) <= 0.0F)
     throw SettingError(

@@ -170,9 +170,15 @@ LogRange zoom_of(const AgentConfig& config);
 /// Whether the kind has candidates that are all seen when an episode begins: those of soft kinds,
 /// and those that are addressed by their content. `config` must be settled.
 bool sees_all_candidates(const GlimpseConfig& config);
+/// Whether every candidate passes through the glimpse network: its feature is scored, or read.
+bool embeds_candidates(const GlimpseConfig& config);
+/// Whether the mean over the candidates is one of pixels.
+bool expects_pixels(const GlimpseConfig& config);
 
 /// `recurrent`, and the baselines that see the whole canvas, `mlp` and `cnn`.
 std::vector<std::string> model_kinds();
+/// Whether a core joins the steps: model.kind is `recurrent`.
+bool is_recurrent(const ModelConfig& model);
 
 /// Makes the looking for model.kind and attention.glimpse.kind; `config` must be settled. Throws
 /// InputError naming the keys if the parts do not fit together. `layout` must outlive it.

@@ -3,6 +3,7 @@
 
 #include "agent/looking/looking_parts.h"
 #include "agent/looking/point_look.h"
+#include "attention/policy.h"
 
 namespace saccade {
 namespace {
@@ -92,7 +93,7 @@ class PointLooking final : public Looking {
   }
 
   bool learns() const { return learning_ != Learning::none; }
-  bool learns_first() const { return learns() && config_.first == "learned"; }
+  bool learns_first() const { return learns() && first_is_learned(config_.first); }
 
   const ParameterLayout& layout_;
   const Learning learning_;

@@ -8,9 +8,13 @@
 #include "agent/credit/advantage.h"
 #include "agent/credit/critic.h"
 #include "agent/credit/reward.h"
+#include "agent/looking/context_network.h"
+#include "agent/looking/grid/addressing.h"
 #include "agent/looking/location_estimator.h"
 #include "agent/looking/looking.h"
 #include "attention/grid.h"
+#include "attention/hidden.h"
+#include "attention/moves.h"
 #include "attention/score.h"
 #include "base/error.h"
 
@@ -50,18 +54,18 @@ void check_glimpse(const AgentConfig& config) {
                        fmt::format("attention.glimpse.learn_std needs one number to begin with as "
                                    "attention.glimpse.std, not a ramp from {} to {}",
                                    glimpse.std.from, glimpse.std.to));
-  if (glimpse.moves != "absolute") check_moves(glimpse);
+  if (moves_by_steps(glimpse.moves)) check_moves(glimpse);
   if (const LogRange zoom = zoom_of(config); zoom.is_point() && zoom != LogRange{})
     throw SettingError({"attention.glimpse.zoom"},
                        fmt::format("attention.glimpse.zoom: {} is the same at every look; allowed: "
                                    "1, or {{from, to}} with from < to",
                                    zoom.from));
-  if (find_glimpse_kind(glimpse.kind).has_candidates && glimpse.addressing == "content")
+  if (find_glimpse_kind(glimpse.kind).has_candidates && addresses_by_content(glimpse))
     check_score(glimpse.score, config.model.hidden_size, config.model.feature_size);
 }
 
 void check_context(const AgentConfig& config, AnswerKind answer) {
-  if (config.model.context != "none" && answer == AnswerKind::actions)
+  if (has_context(config.model) && answer == AnswerKind::actions)
     throw SettingError(
         {"model.context"},
         fmt::format("model.context: {} is of a canvas that stands still, which actions move; "
@@ -73,7 +77,7 @@ void check_hidden(const AgentConfig& config, AnswerKind answer) {
   if (answer == AnswerKind::one_class) check(config.hidden);
   if (answer != AnswerKind::sequence) return;
   check(config.decoder, config.hidden, config.model.hidden_size);
-  if (config.hidden.kind != "attend" || !config.hidden.mask.starts_with('0')) return;
+  if (!hidden_attends(config.hidden.kind) || !config.hidden.mask.starts_with('0')) return;
   const auto refuse = [&](const std::string& key, const std::string& value) {
     throw SettingError({key, "attention.hidden.mask"},
                        fmt::format("{}: {} reads what is said after the first glimpse, of which "

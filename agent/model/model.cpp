@@ -37,10 +37,10 @@ Model::Model(const AgentConfig& config, const ObservationSpec& spec)
     : config_(settled(config)),
       spec_(spec),
       looking(make_looking(config_, spec, layout_)),
-      gate(config_.input.kind == "none"
-               ? std::optional<InputGate>()
-               : std::optional<InputGate>(std::in_place, config_.input, "gate", look().feature_size,
-                                          config_.model.hidden_size, layout_)),
+      gate(input_has_gate(config_.input.kind)
+               ? std::optional<InputGate>(std::in_place, config_.input, "gate", look().feature_size,
+                                          config_.model.hidden_size, layout_)
+               : std::optional<InputGate>()),
       core(core_of(config_.model, look(), layout_)),
       answering(make_answering(config_, spec, state_size(), num_glimpses(), layout_)),
       baseline(first_decision() < look().steps || (look().looks && !look().differentiable)

@@ -1,5 +1,7 @@
 #include "agent/model/settings.h"
 
+#include <functional>
+
 #include "agent/answering/stopping.h"
 #include "agent/cores/core.h"
 #include "agent/credit/advantage.h"
@@ -132,7 +134,8 @@ Settings describe_model(ModelConfig& model, const Conditions& of) {
   append(all, {{"model.canvas_hidden", &model.canvas_hidden, kLayerWidth,
                 "Width of the mlp's hidden layer", when(&model.kind, Names{"mlp"})}});
   append(all,
-         {{"model.channels", &model.channels, closed(1, 1024), "Channels of the cnn's two layers"},
+         {{"model.channels", &model.channels, closed(1, 1024),
+           "Numbers of channels of the cnn's first and second layer"},
           {"model.kernel_size", &model.kernel_size, closed(1, 31),
            "Side of the cnn's filters, in pixels"}},
          when(&model.kind, Names{"cnn"}));
@@ -141,13 +144,14 @@ Settings describe_model(ModelConfig& model, const Conditions& of) {
 
 // Candidates of a grid, and how they are weighed.
 Settings describe_grid(GlimpseConfig& glimpse) {
-  const Condition fixed = unless(&glimpse.moves, "relative");
+  const Condition steps = when(&glimpse.moves, move_kinds(), moves_by_steps);
+  const Condition fixed = when(&glimpse.moves, move_kinds(), std::not_fn(moves_by_steps));
   const Condition untiled = when_zero(&glimpse.grid.tiles);
   const Condition content = when(&glimpse.addressing, Names{"content"});
   return {{"attention.glimpse.grid", &glimpse.grid.cells, closed(1, 64),
            "Number of candidate places or steps (rows, cols). Default: enough to cover the canvas, "
            "or [5, 5] steps",
-           untiled || when(&glimpse.moves, Names{"relative"})},
+           untiled || steps},
           {"attention.glimpse.stride", &glimpse.grid.stride, closed(1, 512),
            "Distance of neighbouring candidates, in pixels", untiled && fixed},
           {"attention.glimpse.tiles", &glimpse.grid.tiles, closed(0, 64),
@@ -180,12 +184,12 @@ Settings describe_glimpse(GlimpseConfig& glimpse, const Conditions& of) {
                    "Number of glimpses in an episode", of.glimpses()},
                   {"attention.glimpse.first", &glimpse.first, first_glimpses(),
                    "Location of the first glimpse", learns && of.glimpses()}};
-  append(
-      all,
-      {{"attention.glimpse.moves", &glimpse.moves, move_kinds(),
-        "Meaning of an action: a location, or a step from the last location", of.glimpses()},
-       {"attention.glimpse.max_step", &glimpse.max_step, closed(1e-3, 2),
-        "Length of the longest step, in half canvases", when(&glimpse.moves, Names{"relative"})}});
+  append(all,
+         {{"attention.glimpse.moves", &glimpse.moves, move_kinds(),
+           "Meaning of an action: a location, or a step from the last location", of.glimpses()},
+          {"attention.glimpse.max_step", &glimpse.max_step, closed(1e-3, 2),
+           "Length of the longest step, in half canvases",
+           when(&glimpse.moves, move_kinds(), moves_by_steps)}});
   const Condition has_std = of.glimpse([](const GlimpseKind& kind) { return kind.has_std; });
   const Condition has_width =
       of.glimpse([](const GlimpseKind& kind) { return kind.has_std || kind.has_pattern; });

@@ -56,12 +56,10 @@ void make_folder(const fs::path& folder) {
 
 }  // namespace
 
-std::vector<fs::path> saliency(const SaliencyRequest& request, const ProgressCallback& on_progress,
-                               std::vector<Difference>* from_training) {
+SaliencyFiles saliency(const SaliencyRequest& request, const ProgressCallback& on_progress) {
   if (request.scenes < 1 || request.scenes > kMaxSheetScenes)
     throw InputError(fmt::format("--scenes {}: allowed: 1 to {}", request.scenes, kMaxSheetScenes));
   const Trained trained(request.run_folder, {.data = request.data});
-  if (from_training != nullptr) *from_training = trained.from_training;
   followed_outputs(trained.task.model, request.step, "--step");  // validates the step first
   require_traceable(trained.task.model, trained.task.config.retina);
   make_folder(request.out);
@@ -71,7 +69,7 @@ std::vector<fs::path> saliency(const SaliencyRequest& request, const ProgressCal
                  on_progress);
   png_file.commit();
   npz_file.commit();
-  return {png, npz};
+  return {{png, npz}, trained.from_training};
 }
 
 }  // namespace saccade

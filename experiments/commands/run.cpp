@@ -25,14 +25,14 @@ Ending call_run(RunLine& line, const Call& call) {
   }
   const std::atomic<bool>& stop = call.stop_flag();
   Ranks& ranks = call.join_ranks();
-  bool saved = false;
-  const bool done = run(line.request, stop, ranks, &saved);
+  const bool done = run(line.request, stop, ranks);
   ranks.announce_end();
   if (done) return Ending::done;
   if (ranks.first())
-    std::fputs((saved ? fmt::format("stopped and saved; continue with: {}{}\n",
-                                    printable(call.command), line.request.resume ? "" : " --resume")
-                      : std::string("stopped; nothing was saved\n"))
+    std::fputs((has_checkpoint(line.request)
+                    ? fmt::format("stopped and saved; continue with: {}{}\n",
+                                  printable(call.command), line.request.resume ? "" : " --resume")
+                    : std::string("stopped; nothing was saved\n"))
                    .c_str(),
                stderr);
   return Ending::stopped;

@@ -1,7 +1,6 @@
 #include "experiments/analysis/saliency.h"
 
 #include <memory>
-#include <vector>
 
 #include "experiments/commands/command.h"
 #include "experiments/runs/other_scenes.h"
@@ -26,9 +25,8 @@ Command saliency_command() {
           .call =
               [request](const Call& call) {
                 return say_unless_stopped(call, "scenes", [&](const ProgressCallback& on_progress) {
-                  std::vector<Difference> differs;
-                  const std::string lines = to_lines(saliency(*request, on_progress, &differs));
-                  return lines + word_on_training(differs);
+                  const SaliencyFiles written = saliency(*request, on_progress);
+                  return to_lines(written.paths) + word_on_training(written.from_training);
                 });
               },
           .examples = {"saccade saliency runs/quickstart/base/seed-1 --out maps",

@@ -26,6 +26,8 @@ bool is_section(const std::string& key) {
   return std::ranges::find(section_names(), key) != section_names().end();
 }
 
+bool names_a_folder(Text text) { return text == Text::word || text == Text::word_or_none; }
+
 // The keys of sections and of settings.
 const std::vector<std::string>& all_keys() {
   static const std::vector<std::string> all = [] {
@@ -165,7 +167,7 @@ void ConfigReader::read(const YAML::Node& node, const Setting& setting, std::str
       const std::optional<std::string> meant = nearest_word(text, *names);
       reject(node, setting, "is unknown" + (meant ? " (did you mean '" + *meant + "'?)" : ""));
     }
-  } else if (std::get<Text>(setting.allowed) != Text::path && !is_word(text)) {
+  } else if (names_a_folder(std::get<Text>(setting.allowed)) && !is_word(text)) {
     reject(node, setting, "cannot name a folder");
   } else if (text.size() >= PATH_MAX) {
     reject(node, setting,

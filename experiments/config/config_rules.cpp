@@ -2,10 +2,13 @@
 
 #include <utility>
 
+#include "agent/looking/context_network.h"
 #include "agent/looking/glimpse_input.h"
 #include "agent/looking/location_estimator.h"
 #include "agent/looking/looking.h"
 #include "agent/model/check.h"
+#include "attention/moves.h"
+#include "attention/policy.h"
 #include "base/error.h"
 #include "env/task_kinds.h"
 #include "experiments/config/settings.h"
@@ -33,7 +36,7 @@ void at_its_place(const GivenKeys& given, const Rule& rule) {
 // What a world that changes asks of the agent that looks at it.
 void check_motion(const Config& config) {
   const AgentConfig& agent = config.agent;
-  if (agent.model.kind != "recurrent" || !find_glimpse_kind(agent.glimpse.kind).sees_motion)
+  if (!is_recurrent(agent.model) || !find_glimpse_kind(agent.glimpse.kind).sees_motion)
     throw SettingError(
         {"model.kind", "attention.glimpse.kind", "scene.kind"},
         fmt::format("scene.kind: {} changes while it is looked at and needs model.kind: recurrent "
@@ -63,12 +66,12 @@ void check_cue(const Config& config) {
                     "candidates once, when scene.kind: {} shows its cue; allowed: kinds that look "
                     "at points, or hard_categorical with attention.glimpse.addressing: location",
                     glimpse.kind, glimpse.addressing, config.scene.kind));
-  if (agent.model.context != "none" && glimpse.first == "learned")
+  if (has_context(agent.model) && first_is_learned(glimpse.first))
     throw SettingError(
         {"attention.glimpse.first", "model.context", "scene.kind"},
-        fmt::format("attention.glimpse.first: learned with model.context: {} places the first look "
-                    "by the canvas, where scene.kind: {} shows its cue; allowed: center or random",
-                    agent.model.context, config.scene.kind));
+        fmt::format("attention.glimpse.first: {} with model.context: {} places the first look by "
+                    "the canvas, where scene.kind: {} shows its cue; allowed: center or random",
+                    glimpse.first, agent.model.context, config.scene.kind));
   if (glimpse.num_glimpses < 2)
     throw SettingError(
         {"attention.glimpse.num_glimpses", "scene.kind"},
@@ -80,7 +83,7 @@ void check_cue(const Config& config) {
 // What a text asks of the agent that reads it.
 void check_text(const Config& config) {
   const AgentConfig& agent = config.agent;
-  if (agent.model.kind != "recurrent")
+  if (!is_recurrent(agent.model))
     throw SettingError(
         {"model.kind", "scene.kind"},
         fmt::format("model.kind: {} cannot read a text; allowed: recurrent", agent.model.kind));
@@ -103,7 +106,7 @@ void check_given_glimpses(const Config& config) {
                       "place at a time; allowed: {}",
                       key, value, config.scene.kind, others));
   };
-  require(agent.model.kind == "recurrent", "model.kind", agent.model.kind, "recurrent");
+  require(is_recurrent(agent.model), "model.kind", agent.model.kind, "recurrent");
   const GlimpseConfig& glimpse = agent.glimpse;
   const GlimpseKind& kind = find_glimpse_kind(glimpse.kind);
   const bool looks_anywhere = kind.has_moves && !kind.has_candidates;
@@ -115,7 +118,7 @@ void check_given_glimpses(const Config& config) {
           "1");
   require(!find_location_estimator(agent.reinforce.estimator).by_path, "reinforce.estimator",
           agent.reinforce.estimator, "score");
-  require(agent.model.context == "none", "model.context", agent.model.context, "none");
+  require(!has_context(agent.model), "model.context", agent.model.context, "none");
   require(!reads_squares(agent.model.glimpse_network), "model.glimpse_network",
           agent.model.glimpse_network, "mlp");
   require(config.record.every == 0, "record.every", std::to_string(config.record.every), "0");
@@ -154,7 +157,7 @@ void settle(Config& config) {
   settle(config.agent.glimpse);
   GlimpseConfig& glimpse = config.agent.glimpse;
   if (find_glimpse_kind(glimpse.kind).has_candidates && !given.contains("attention.glimpse.grid")) {
-    if (glimpse.moves == "relative") {
+    if (moves_by_steps(glimpse.moves)) {
       glimpse.grid.cells = kMoveCells;
     } else if (glimpse.grid.tiles[0] == 0) {
       const auto spread = given.contains("attention.glimpse.stride") ? spread_cells : spread_over;

@@ -44,7 +44,7 @@ std::vector<int> followed_outputs(const Model& model, const std::optional<int>& 
 }
 
 void require_traceable(const Model& model, const RetinaConfig& retina) {
-  if (model.look().retina && retina.pooling != "mean")
+  if (model.look().retina && pools_max(retina))
     throw InputError(
         fmt::format("retina.pooling: {} has no gradient by the canvas; allowed with saliency: mean",
                     retina.pooling));

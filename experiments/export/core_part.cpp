@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "attention/gate.h"
 #include "base/name_table.h"
 #include "experiments/export/operations.h"
 #include "experiments/export/parts.h"
@@ -118,7 +119,7 @@ std::unique_ptr<const ExportedCore> export_identity_core() {
 
 Value export_gate(Graph& graph, const AgentConfig& config, const Value& feature,
                   const Value& state) {
-  if (config.input.kind == "none") return feature;
+  if (!input_has_gate(config.input.kind)) return feature;
   const Value from_feature =
       onnx_add(graph, onnx_product(graph, feature, graph.parameter("gate.input.weight")),
                graph.parameter("gate.bias"));

@@ -1,3 +1,5 @@
+#include "agent/looking/grid/addressing.h"
+#include "agent/looking/looking.h"
 #include "attention/grid.h"
 #include "attention/moves.h"
 #include "attention/policy.h"
@@ -18,8 +20,8 @@ class ExportedGrid final : public ExportedLook {
         moves_(task.model.looking->moves()),
         first_places_(zeros<2>(places_.rows, 2)),
         soft_(task.model.look().expects),
-        by_content_(glimpse_.addressing == "content"),
-        embeds_(by_content_ || (soft_ && glimpse_.expect == "features")),
+        by_content_(addresses_by_content(glimpse_)),
+        embeds_(embeds_candidates(glimpse_)),
         temperature_(task.model.looking->exploration_at(1.0, weights).temperature) {
     move_forward(matrix(first_places_), places_, {}, moves_);
   }
@@ -32,7 +34,7 @@ class ExportedGrid final : public ExportedLook {
     if (soft_) {
       spec.weights = graph.input("weights", {"batch", count},
                                  "of the candidates at this look, which sum to 1");
-      if (glimpse_.expect == "pixels")
+      if (expects_pixels(glimpse_))
         spec.location = onnx_product(graph, spec.weights, places(graph, places_));
     } else {
       spec.glimpse = graph.input("glimpse", {"batch", size},
@@ -49,7 +51,7 @@ class ExportedGrid final : public ExportedLook {
   }
 
   Value feature(Graph& graph, const ExportedObservation& spec) const override {
-    if (soft_ && glimpse_.expect == "features") return mean(graph, spec, spec.embeddings);
+    if (soft_ && !expects_pixels(glimpse_)) return mean(graph, spec, spec.embeddings);
     return export_glimpse_network(
         graph, task_, spec.glimpse.empty() ? mean(graph, spec, spec.candidates) : spec.glimpse,
         spec.location);
@@ -73,16 +75,16 @@ class ExportedGrid final : public ExportedLook {
     return spec;
   }
 
-  bool draws_first() const override { return !soft_ && glimpse_.first == "random"; }
+  bool draws_first() const override { return !soft_ && first_is_drawn(glimpse_.first); }
 
   ExportedChoice first(Graph& graph, const Value& like,
                        const ExportedObservation& spec) const override {
-    if (glimpse_.first == "learned") {
+    if (first_is_learned(glimpse_.first)) {
       const Value state =
           onnx_zeros_like_batch(graph, like, {task_.config.agent.model.hidden_size});
       return choose(graph, distribution(graph, state, spec), matrix(first_places_));
     }
-    const bool random = glimpse_.first == "random";
+    const bool random = first_is_drawn(glimpse_.first);
     if (draws_first())
       return {.location = graph.input("first_location", {"batch", std::int64_t{2}},
                                       "(x, y) of the candidate that is looked at first, drawn")};

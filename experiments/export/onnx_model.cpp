@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "attention/gate.h"
 #include "base/error.h"
 #include "base/name_table.h"
 #include "experiments/export/operations.h"
@@ -144,7 +145,7 @@ class AgentGraph {
   bool reads_all() const {
     return task_.kind.answer == AnswerKind::one_class && config_.hidden.kind != "last";
   }
-  bool carries_state() const { return core_->reads_state() || config_.input.kind != "none"; }
+  bool carries_state() const { return core_->reads_state() || input_has_gate(config_.input.kind); }
   std::int64_t width() const { return task_.model.state_size(); }
 
   // The dimensions of a state; `steps` names those that grow.

@@ -63,7 +63,7 @@ class ExportedPoints final : public ExportedLook {
   }
 
   bool draws_first() const override {
-    return !has_rule() && (!learns_ || glimpse_.first == "random");
+    return !has_rule() && (!learns_ || first_is_drawn(glimpse_.first));
   }
 
   ExportedChoice first(Graph& graph, const Value& like,
@@ -79,7 +79,7 @@ class ExportedPoints final : public ExportedLook {
       return {.location = graph.input(
                   "first_location", {"batch", std::int64_t{size_}},
                   fmt::format("{} of the first look, which is drawn", location_text(task_)))};
-    if (glimpse_.first == "center") {
+    if (!first_is_learned(glimpse_.first)) {
       std::vector<float> centre = {0.0F, 0.0F, 1.0F};
       centre.resize(size_);
       return {.location = at(graph, like, centre)};
@@ -108,7 +108,7 @@ class ExportedPoints final : public ExportedLook {
   }
 
  private:
-  bool has_rule() const { return glimpse_.kind == "center" || glimpse_.kind == "scan"; }
+  bool has_rule() const { return has_fixed_places(glimpse_.kind); }
 
   // Locations of all looks (T, L) of a control without randomness.
   std::vector<float> rule() const {

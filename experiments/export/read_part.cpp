@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "attention/attend.h"
 #include "base/name_table.h"
 #include "experiments/export/operations.h"
 #include "experiments/export/parts.h"
@@ -86,7 +87,7 @@ class ReadGraph {
     // The last allowed value; if none is allowed, the first one.
     const Value end = graph_.node("ReduceMax", {onnx_multiply(graph_, places, mask_)},
                                   {{"axes", std::vector<std::int64_t>{1}}});  // (1, 1)
-    const Value centre = config_.attend.position == "predicted"
+    const Value centre = position_is_predicted(config_.attend.position)
                              ? onnx_multiply(graph_, end, predicted_share(query))
                              : end;
     const Value distance = graph_.node("Sub", {places, centre});

@@ -156,7 +156,7 @@ class RetinaGraph {
   Value pooled(const Value& pixels, int zoom) const {
     if (zoom == 1) return pixels;
     const std::vector<std::int64_t> box = {zoom, zoom};
-    return graph_.node(config_.pooling == "max" ? "MaxPool" : "AveragePool", {pixels},
+    return graph_.node(pools_max(config_) ? "MaxPool" : "AveragePool", {pixels},
                        {{"kernel_shape", box}, {"strides", box}});
   }
 

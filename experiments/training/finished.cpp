@@ -23,7 +23,7 @@ void require_same(const RunFolder& folder, const Config& there, const Config& co
                   folder.path().string(), changed[0].key, changed[0].first, changed[0].second));
 }
 
-std::optional<double> share(const RunDocument& summary, Metric metric) {
+std::optional<double> number_of(const RunDocument& summary, Metric metric) {
   if (!summary.has_number(metric)) return std::nullopt;
   return summary.number(metric);
 }
@@ -40,30 +40,31 @@ bool is_done(const RunFolder& folder, const Config& config) {
 
 std::string table_of_finished(const RunFolder& folder, const Config& config) {
   const RunDocument summary(folder.summary(), kMostFacts);
-  TestTable table{.scenes = static_cast<int>(share(summary, "test/scenes").value_or(0)),
-                  .images = static_cast<int>(share(summary, "test/images").value_or(0)),
+  TestTable table{.scenes = static_cast<int>(number_of(summary, "test/scenes").value_or(0)),
+                  .images = static_cast<int>(number_of(summary, "test/images").value_or(0)),
                   .acts = summary.has_number("test/earned"),
                   .spells = summary.has_number("test/symbol_error"),
                   .looks = summary.has_number("attention/on_target"),
                   .lines = {},
-                  .on_answer = share(summary, "attention/on_answer")};
+                  .on_answer = number_of(summary, "attention/on_answer")};
   for (const Metric pass : kPasses) {
-    const std::optional<double> error = share(summary, pass);
+    const std::optional<double> error = number_of(summary, pass);
     if (!error) continue;
     TestTable::Line& line = table.lines.emplace_back(
         TestTable::Line{.label = label_of(pass, config.evaluation),
                         .error = *error,
-                        .low = share(summary, pass.low()).value_or(*error),
-                        .high = share(summary, pass.high()).value_or(*error)});
+                        .low = number_of(summary, pass.low()).value_or(*error),
+                        .high = number_of(summary, pass.high()).value_or(*error)});
     if (pass == "test/error") {
-      line.symbol_error = share(summary, "test/symbol_error");
-      line.on_target = share(summary, "attention/on_target");
+      line.symbol_error = number_of(summary, "test/symbol_error");
+      line.on_target = number_of(summary, "attention/on_target");
     }
-    if (pass == "test/error_beam") line.symbol_error = share(summary, "test/symbol_error_beam");
-    if (pass == "test/error_random") line.on_target = share(summary, "attention/on_target_random");
+    if (pass == "test/error_beam") line.symbol_error = number_of(summary, "test/symbol_error_beam");
+    if (pass == "test/error_random")
+      line.on_target = number_of(summary, "attention/on_target_random");
   }
-  if (const auto threshold = share(summary, "test/stop_threshold")) {
-    const auto value = [&](Metric metric) { return share(summary, metric).value_or(0.0); };
+  if (const auto threshold = number_of(summary, "test/stop_threshold")) {
+    const auto value = [&](Metric metric) { return number_of(summary, metric).value_or(0.0); };
     table.stopped = {
         *threshold,
         {.error = {value("test/stopped_error"), value("test/stopped_error_low"),

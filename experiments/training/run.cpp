@@ -62,15 +62,8 @@ Unused unused(const RunRequest& request, const Ranks& ranks) {
 
 }  // namespace
 
-bool run(const RunRequest& request, const std::atomic<bool>& stop, Ranks& ranks, bool* saved) {
+bool run(const RunRequest& request, const std::atomic<bool>& stop, Ranks& ranks) {
   Study study;
-  const auto note_saved = [&](bool done) {
-    if (saved != nullptr)
-      *saved = std::ranges::any_of(study.runs, [&](const StudyRun& run) {
-        return fs::exists(RunFolder(folder_of(study, run, request.out)).last_checkpoint());
-      });
-    return done;
-  };
   ranks.run_on_all([&] {
     study = read_study(request.config, request.overrides);
     if (!study.single && !ranks.alone())
@@ -87,24 +80,31 @@ bool run(const RunRequest& request, const std::atomic<bool>& stop, Ranks& ranks,
     warn_of_unused(configs_of(study), unused(request, ranks));
   });
   if (!study.single)
-    return note_saved(run_study_on_screen(study,
-                                          {.folder = folder_of(study, request.out),
-                                           .jobs = request.jobs.value_or(0),
-                                           .threads = request.threads,
-                                           .command = request.command,
-                                           .strict = request.strict},
-                                          request.quiet, stop));
+    return run_study_on_screen(study,
+                               {.folder = folder_of(study, request.out),
+                                .jobs = request.jobs.value_or(0),
+                                .threads = request.threads,
+                                .command = request.command,
+                                .strict = request.strict},
+                               request.quiet, stop);
   const StudyRun& single = study.runs.front();
   const RunFolder folder(folder_of(study, single, request.out));
   const std::unique_ptr<Progress> progress = request.quiet || !ranks.first()
                                                  ? std::make_unique<Progress>()
                                                  : std::make_unique<RunProgress>();
-  return note_saved(train(single.config, folder,
-                          {.resume = request.resume,
-                           .threads = request.threads,
-                           .command = request.command,
-                           .strict = request.strict},
-                          *progress, stop, ranks));
+  return train(single.config, folder,
+               {.resume = request.resume,
+                .threads = request.threads,
+                .command = request.command,
+                .strict = request.strict},
+               *progress, stop, ranks);
+}
+
+bool has_checkpoint(const RunRequest& request) {
+  const Study study = read_study(request.config, request.overrides);
+  return std::ranges::any_of(study.runs, [&](const StudyRun& run) {
+    return fs::exists(RunFolder(folder_of(study, run, request.out)).last_checkpoint());
+  });
 }
 
 Plan plan(const RunRequest& request) {

@@ -23,12 +23,13 @@ struct RunRequest {
 };
 
 /// Trains what a file defines: one experiment (see train), or every run of a study (see run_study),
-/// which needs a single rank. Returns false if `stop` became true, after saving; `saved`, if given,
-/// becomes whether there is a checkpoint then, and not if nothing had begun. Throws InputError
-/// for `jobs` with a single experiment, for unused settings (`strict`), and for a study on several
-/// ranks.
-bool run(const RunRequest& request, const std::atomic<bool>& stop, Ranks& ranks = alone(),
-         bool* saved = nullptr);
+/// which needs a single rank. Returns false if `stop` became true, after saving what had begun.
+/// Throws InputError for `jobs` with a single experiment, for unused settings (`strict`), and for a
+/// study on several ranks.
+bool run(const RunRequest& request, const std::atomic<bool>& stop, Ranks& ranks = alone());
+
+/// Whether a run that a file defines has a checkpoint, from which it would be resumed.
+bool has_checkpoint(const RunRequest& request);
 
 /// One run of a plan.
 struct PlannedRun {

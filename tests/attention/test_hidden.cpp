@@ -302,7 +302,7 @@ TEST_CASE("invalid reads are refused by key") {
       CHECK(message({.kind = kind, .mask = mask}) ==
             "attention.hidden.mask: '" + mask +
                 "'; allowed: 3 digits, one a step, 1 for what may be read and 0 for what may not, "
-                "with at least one 1; or empty");
+                "with at least one 1; or null");
     }
 }
 

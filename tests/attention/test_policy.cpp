@@ -64,6 +64,31 @@ struct PolicySituation {
   std::vector<RandomStream> streams;
 };
 
+TEST_CASE("fixed places are those that neither chance nor the scene changes") {
+  constexpr int kEpisodes = 4, kGlimpses = 7;
+  for (const std::string& name : policies()) {
+    CAPTURE(name);
+    PolicySituation situation(kEpisodes);
+    bool alike = true;
+    for (int t = 0; t < kGlimpses; ++t) {
+      const GuardedMatrix samples = situation.sample(find_policy(name), t, kGlimpses, 0.1F);
+      for (int b = 1; b < kEpisodes; ++b)
+        alike = alike && samples(b, 0) == samples(0, 0) && samples(b, 1) == samples(0, 1);
+    }
+    CHECK(has_fixed_places(name) == alike);
+  }
+  CHECK_FALSE(has_fixed_places("soft_grid"));
+}
+
+TEST_CASE("the first glimpse is learned, drawn or at a fixed place") {
+  for (const std::string& first : first_glimpses()) {
+    CAPTURE(first);
+    CHECK(first_is_learned(first) == (find_first_glimpse(first) == find_policy("hard_gaussian")));
+    CHECK(first_is_drawn(first) == (find_first_glimpse(first) == find_policy("random")));
+  }
+  CHECK_THROWS_AS(first_is_learned("centre"), InputError);
+}
+
 TEST_CASE("every policy writes finite samples, equal for equal streams") {
   constexpr int kEpisodes = 9, kGlimpses = 7;
   for (const auto& [name, policy] : all_policies())

@@ -55,7 +55,11 @@ TEST_CASE("what is allowed is said in words") {
   std::string path;
   CHECK(allowed_values({"a", &width, closed(1, 9), ""}) == "an integer from 1 to 9");
   CHECK(allowed_values({"a", &share, below(0, 1), ""}) == "a number >= 0 and < 1");
+  std::array<int, 2> pair = {1, 2};
+  CHECK(allowed_values({"a", &pair, closed(1, 9), ""}) ==
+        "a list of two, each an integer from 1 to 9");
   CHECK(allowed_values({"a", &path, Text::path, ""}) == "a path or null");
+  CHECK(allowed_values({"a", &path, Text::mask, ""}) == "a digit for each step, 0 or 1, or null");
   CHECK(allowed_values({"a", &path, Names{"x", "y"}, ""}) == "x, y");
 }
 

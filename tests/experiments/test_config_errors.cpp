@@ -190,7 +190,7 @@ TEST_CASE("an unknown name lists the valid ones") {
 TEST_CASE("a canvas is two integers") {
   CHECK(message("scene: {canvas: [60, 4]}") ==
         "x.yaml:1:22: scene.canvas: '4' is out of range; "
-        "allowed: [rows, cols], each an integer from 8 to 2048");
+        "allowed: a list of two, each an integer from 8 to 2048");
   check_starts(message("scene: {canvas: [60, 6.5]}"),
                "x.yaml:1:22: scene.canvas: '6.5' is not an integer");
   check_starts(message("scene: {canvas: 60}"), "x.yaml:1:17: scene.canvas: '60' is not a list");

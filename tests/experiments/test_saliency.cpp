@@ -20,7 +20,7 @@ std::string saliency_fault(const SaliencyRequest& options) {
 TEST_CASE("saliency writes a sheet and the Jacobians of the requested number of scenes") {
   const TinyExperiment tiny;
   const fs::path run = tiny.train("out"), out = tiny.path / "maps";
-  CHECK(saliency({.run_folder = run, .out = out, .scenes = 11}) ==
+  CHECK(saliency({.run_folder = run, .out = out, .scenes = 11}).paths ==
         std::vector{out / "saliency.png", out / "saliency.npz"});
   CHECK(cv::imread((out / "saliency.png").string()).rows > 11 * 100);
   const ReadNpz read(out / "saliency.npz");

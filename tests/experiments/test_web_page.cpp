@@ -42,6 +42,13 @@ TEST_CASE("the settings of every preset come back from JSON") {
   }
 }
 
+TEST_CASE("a page keeps the mask of its agent") {
+  Config config, read;
+  config.agent.hidden.mask = "0111";
+  read_json(world_settings(read), to_json(world_settings(config)));
+  CHECK(read.agent.hidden.mask == "0111");
+}
+
 TEST_CASE("settings of JSON are checked like those of YAML") {
   const auto fault = [](const std::string& json) {
     Config config;

@@ -8,12 +8,14 @@ namespace {
 
 using Learning = GlimpseKind::Learning;
 
+bool is_soft(const GlimpseConfig& config) {
+  return find_glimpse_kind(config.kind).learning == Learning::backpropagation;
+}
+
 class GridLooking final : public Looking {
  public:
   GridLooking(const AgentConfig& config, const ObservationSpec& spec, ParameterLayout& layout)
-      : Looking(config.glimpse),
-        soft_(find_glimpse_kind(config_.kind).learning == Learning::backpropagation),
-        parts_(make_parts(config, spec, soft_, layout)) {
+      : Looking(config.glimpse), soft_(is_soft(config_)), parts_(make_parts(config, spec, layout)) {
     traits_ = retina_traits(config, spec);
     traits_.differentiable = soft_;
     traits_.smooth = parts_.moves.relative;
@@ -53,10 +55,9 @@ class GridLooking final : public Looking {
   }
 
  private:
-  static GridParts make_parts(const AgentConfig& config, const ObservationSpec& spec, bool soft,
+  static GridParts make_parts(const AgentConfig& config, const ObservationSpec& spec,
                               ParameterLayout& layout) {
     const GlimpseConfig& glimpse = config.glimpse;
-    const bool by_content = addresses_by_content(glimpse);
     const Moves moves = moves_of(glimpse, spec);
     Tensor<2> places = moves.relative
                            ? grid_moves(glimpse.grid)
@@ -65,13 +66,13 @@ class GridLooking final : public Looking {
     return {.places = std::move(places),
             .moves = moves,
             .glimpse = make_glimpse_parts(config.model, retina_shape(spec), layout),
-            .addressing = make_addressing(config, count,
-                                          soft ? Input::differentiated : Input::constant, layout),
+            .addressing = make_addressing(
+                config, count, is_soft(glimpse) ? Input::differentiated : Input::constant, layout),
             .context = make_context_network(config.model, spec, layout),
-            .by_content = by_content,
+            .by_content = addresses_by_content(glimpse),
             .sees_all = sees_all_candidates(glimpse),
-            .embeds = by_content || (soft && glimpse.expect == "features"),
-            .expects_pixels = soft && glimpse.expect == "pixels",
+            .embeds = embeds_candidates(glimpse),
+            .expects_pixels = expects_pixels(glimpse),
             .half_sides = half_sides(spec),
             .config = glimpse};
   }
@@ -84,7 +85,7 @@ class GridLooking final : public Looking {
 
 // Default addressing (hard: location, soft: content) and expectation of soft_grid (features).
 void settle_grid(GlimpseConfig& config) {
-  const bool soft = find_glimpse_kind(config.kind).learning == Learning::backpropagation;
+  const bool soft = is_soft(config);
   if (config.addressing == "none") config.addressing = soft ? "content" : "location";
   if (soft && config.expect == "none") config.expect = "features";
 }
@@ -92,9 +93,16 @@ void settle_grid(GlimpseConfig& config) {
 }  // namespace
 
 bool sees_all_candidates(const GlimpseConfig& config) {
-  const GlimpseKind& kind = find_glimpse_kind(config.kind);
-  return kind.has_candidates &&
-         (kind.learning == Learning::backpropagation || addresses_by_content(config));
+  return find_glimpse_kind(config.kind).has_candidates &&
+         (is_soft(config) || addresses_by_content(config));
+}
+
+bool embeds_candidates(const GlimpseConfig& config) {
+  return addresses_by_content(config) || (is_soft(config) && config.expect == "features");
+}
+
+bool expects_pixels(const GlimpseConfig& config) {
+  return is_soft(config) && config.expect == "pixels";
 }
 
 GlimpseKind grid_looking(Learning learning) {

@@ -46,7 +46,7 @@ class GridLook : public LookBase {
     if (now.request.policy != nullptr) {
       follow(now, p);
     } else if (now.t < first_learned_) {
-      const bool uniform = parts_.config.first == "random";
+      const bool uniform = first_is_drawn(parts_.config.first);
       for (int b = 0; b < p.rows; ++b) {
         std::fill_n(p.row(b), p.cols, uniform ? 1.0F / static_cast<float>(p.cols) : 0.0F);
         if (!uniform) p(b, center_) = 1.0F;

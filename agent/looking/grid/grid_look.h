@@ -10,6 +10,7 @@
 #include "agent/looking/look.h"
 #include "agent/spec/glimpse_config.h"
 #include "attention/moves.h"
+#include "attention/policy.h"
 #include "attention/score.h"
 #include "env/environment.h"
 #include "nn/tensor.h"
@@ -30,7 +31,7 @@ struct GridParts {
   std::array<float, 2> half_sides;  // of the finest patch, in location units
   GlimpseConfig config;
 
-  int first_learned() const { return config.first == "learned" ? 0 : 1; }
+  int first_learned() const { return first_is_learned(config.first) ? 0 : 1; }
 };
 
 /// Samples one candidate and learns by REINFORCE. Keeps references to all arguments.
