@@ -67,51 +67,39 @@ void oracle(Matrix samples, const LookRequest& request) {
   look_at_places(samples, request);
 }
 
-struct PolicyKind {
-  Policy policy;
-  bool fixed_places = false;  // in every episode
-};
-
-NameTable<PolicyKind>& policy_table() {
-  static NameTable<PolicyKind> table{"policy",
-                                     {{"hard_gaussian", {gaussian}},
-                                      {"random", {uniform}},
-                                      {"center", {center, true}},
-                                      {"scan", {scan, true}},
-                                      {"oracle", {oracle}}}};
+NameTable<Policy>& policy_table() {
+  static NameTable<Policy> table{"policy",
+                                 {{"hard_gaussian", gaussian},
+                                  {"random", uniform},
+                                  {"center", center},
+                                  {"scan", scan},
+                                  {"oracle", oracle}}};
   return table;
 }
 
-struct FirstKind {
-  Policy policy;
-  bool learned = false, drawn = false;
-};
-
-const NameTable<FirstKind>& firsts() {
-  static const NameTable<FirstKind> table{"attention.glimpse.first",
-                                          {{"random", {.policy = uniform, .drawn = true}},
-                                           {"center", {.policy = center}},
-                                           {"learned", {.policy = gaussian, .learned = true}}}};
+const NameTable<Policy>& firsts() {
+  static const NameTable<Policy> table{
+      "attention.glimpse.first", {{"random", uniform}, {"center", center}, {"learned", gaussian}}};
   return table;
 }
 
 }  // namespace
 
-Policy find_policy(const std::string& kind) { return policy_table().at(kind).policy; }
+Policy find_policy(const std::string& kind) { return policy_table().at(kind); }
 std::vector<std::string> policies() { return policy_table().names(); }
 bool has_fixed_places(const std::string& kind) {
-  const PolicyKind* found = policy_table().find(kind);
-  return found != nullptr && found->fixed_places;
+  const Policy* found = policy_table().find(kind);
+  return found != nullptr && (*found == center || *found == scan);
 }
 void register_policy(const std::string& name, Policy policy) {
   if (policy == nullptr)
     throw InputError("policy: '" + name + "' cannot be registered: needed: a function");
-  policy_table().add(name, {policy});
+  policy_table().add(name, policy);
 }
-Policy find_first_glimpse(const std::string& first) { return firsts().at(first).policy; }
+Policy find_first_glimpse(const std::string& first) { return firsts().at(first); }
 std::vector<std::string> first_glimpses() { return firsts().names(); }
-bool first_is_learned(const std::string& first) { return firsts().at(first).learned; }
-bool first_is_drawn(const std::string& first) { return firsts().at(first).drawn; }
+bool first_is_learned(const std::string& first) { return firsts().at(first) == gaussian; }
+bool first_is_drawn(const std::string& first) { return firsts().at(first) == uniform; }
 
 std::array<float, 2> spread_offset(int t, int num_glimpses) {
   if (t == 0) return {0.0F, 0.0F};

@@ -166,6 +166,52 @@ Settings describe_grid(GlimpseConfig& glimpse) {
            content && when(&glimpse.score, score_kinds(), score_has_hidden)}};
 }
 
+// The width of the policy of points and of their pattern, and their zoom.
+Settings describe_policy(GlimpseConfig& glimpse, const Conditions& of) {
+  const Condition has_std = of.glimpse([](const GlimpseKind& kind) { return kind.has_std; });
+  const Condition has_width =
+      of.glimpse([](const GlimpseKind& kind) { return kind.has_std || kind.has_pattern; });
+  Settings all = {{"attention.glimpse.std", &glimpse.std, closed(1e-4, 4),
+                   "Standard deviation of the location policy, in half canvases or longest steps",
+                   has_width && Needs(has_std || unless(&glimpse.spread, 0.0))},
+                  {"attention.glimpse.learn_std", &glimpse.learn_std, kUnbounded,
+                   "Whether that standard deviation is trained", has_std}};
+  append(all,
+         {{"attention.glimpse.spread", &glimpse.spread, closed(0, 4),
+           "Width of the deterministic pass, and of soft_point in training. 0: at the policy's "
+           "mean, or its most probable place. 1: about as wide as the policy"}},
+         of.glimpse([](const GlimpseKind& kind) {
+           return kind.learning == Learning::reinforce || kind.has_pattern;
+         }));
+  append(all,
+         {{"attention.glimpse.zoom", &glimpse.zoom, closed(1, 2048),
+           "Canvas pixels, along a side, in a pixel of a glimpse's finest scale: 1, or the range "
+           "{from, to} that each look chooses from"},
+          {"attention.glimpse.zoom_std", &glimpse.zoom_std, closed(1e-4, 4),
+           "Standard deviation of the zoom's policy, in half ranges of its logarithm",
+           when_wide(&glimpse.zoom) && has_std}},
+         of.glimpse([](const GlimpseKind& kind) { return kind.has_zoom; }));
+  return all;
+}
+
+Settings describe_stop(GlimpseConfig& glimpse, const Conditions& of) {
+  return {
+      {"attention.glimpse.stop", &glimpse.stop, stop_kinds(),
+       "Rule by which an agent stops looking and answers early"},
+      {"attention.glimpse.stop_price", &glimpse.stop_price, kLossWeight,
+       "Price of a look after the first: reward lost; for `expected` also a term of the loss",
+       of.stop([](const StopKind& kind) { return kind.learned(); })},
+      {"attention.glimpse.stop_threshold", &glimpse.stop_threshold, below(0, 1),
+       "Probability above which it stops. 0: 0.9 of the answer, 0.5 of having stopped if learned",
+       of.stop([](const StopKind& kind) { return kind.stops; })},
+      {"attention.glimpse.stop_prior", &glimpse.stop_prior, closed(1e-4, 0.9999),
+       "Probability of stopping after a look in the geometric prior",
+       of.stop([](const StopKind& kind) { return kind.expected; })},
+      {"attention.glimpse.stop_prior_weight", &glimpse.stop_prior_weight, kLossWeight,
+       "Weight of the divergence from that prior",
+       of.stop([](const StopKind& kind) { return kind.expected; })}};
+}
+
 Settings describe_glimpse(GlimpseConfig& glimpse, const Conditions& of) {
   const Condition grids = of.glimpse([](const GlimpseKind& kind) { return kind.has_candidates; });
   const Condition expects = of.glimpse([](const GlimpseKind& kind) {
@@ -190,30 +236,7 @@ Settings describe_glimpse(GlimpseConfig& glimpse, const Conditions& of) {
           {"attention.glimpse.max_step", &glimpse.max_step, closed(1e-3, 2),
            "Length of the longest step, in half canvases",
            when(&glimpse.moves, move_kinds(), moves_by_steps)}});
-  const Condition has_std = of.glimpse([](const GlimpseKind& kind) { return kind.has_std; });
-  const Condition has_width =
-      of.glimpse([](const GlimpseKind& kind) { return kind.has_std || kind.has_pattern; });
-  append(all, {{"attention.glimpse.std", &glimpse.std, closed(1e-4, 4),
-                "Standard deviation of the location policy, in half canvases or longest steps",
-                has_width && Needs(has_std || unless(&glimpse.spread, 0.0))},
-               {"attention.glimpse.learn_std", &glimpse.learn_std, kUnbounded,
-                "Whether that standard deviation is trained", has_std}});
-  append(all,
-         {{"attention.glimpse.spread", &glimpse.spread, closed(0, 4),
-           "Width of the deterministic pass, and of soft_point in training. 0: at the policy's "
-           "mean, or its most probable place. 1: about as wide as the policy"}},
-         of.glimpse([](const GlimpseKind& kind) {
-           return kind.learning == Learning::reinforce || kind.has_pattern;
-         }));
-  append(all,
-         {{"attention.glimpse.zoom", &glimpse.zoom, closed(1, 2048),
-           "Canvas pixels, along a side, in a pixel of a glimpse's finest scale: 1, or the range "
-           "{from, to} that each look chooses from"},
-          {"attention.glimpse.zoom_std", &glimpse.zoom_std, closed(1e-4, 4),
-           "Standard deviation of the zoom's policy, in half ranges of its logarithm",
-           when_wide(&glimpse.zoom) &&
-               of.glimpse([](const GlimpseKind& kind) { return kind.has_std; })}},
-         of.glimpse([](const GlimpseKind& kind) { return kind.has_zoom; }));
+  append(all, describe_policy(glimpse, of));
   append(all, describe_grid(glimpse), grids);
   append(all,
          {{"attention.glimpse.expect", &glimpse.expect, expectations(),
@@ -231,23 +254,7 @@ Settings describe_glimpse(GlimpseConfig& glimpse, const Conditions& of) {
           {"attention.glimpse.row_penalty", &glimpse.row_penalty, kLossWeight,
            "Weight of the penalty on glimpses that are alike"}},
          expects);
-  append(
-      all,
-      {{"attention.glimpse.stop", &glimpse.stop, stop_kinds(),
-        "Rule by which an agent stops looking and answers early"},
-       {"attention.glimpse.stop_price", &glimpse.stop_price, kLossWeight,
-        "Price of a look after the first: reward lost; for `expected` also a term of the loss",
-        of.stop([](const StopKind& kind) { return kind.learned(); })},
-       {"attention.glimpse.stop_threshold", &glimpse.stop_threshold, below(0, 1),
-        "Probability above which it stops. 0: 0.9 of the answer, 0.5 of having stopped if learned",
-        of.stop([](const StopKind& kind) { return kind.stops; })},
-       {"attention.glimpse.stop_prior", &glimpse.stop_prior, closed(1e-4, 0.9999),
-        "Probability of stopping after a look in the geometric prior",
-        of.stop([](const StopKind& kind) { return kind.expected; })},
-       {"attention.glimpse.stop_prior_weight", &glimpse.stop_prior_weight, kLossWeight,
-        "Weight of the divergence from that prior",
-        of.stop([](const StopKind& kind) { return kind.expected; })}},
-      of.glimpses());
+  append(all, describe_stop(glimpse, of), of.glimpses());
   append(all, {{"attention.glimpse.filters", &glimpse.filters, closed(1, 128),
                 "Number of Gaussian filters on a side of the window",
                 of.glimpse([](const GlimpseKind& kind) { return kind.has_filters; })},

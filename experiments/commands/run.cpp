@@ -25,16 +25,16 @@ Ending call_run(RunLine& line, const Call& call) {
   }
   const std::atomic<bool>& stop = call.stop_flag();
   Ranks& ranks = call.join_ranks();
-  const bool done = run(line.request, stop, ranks);
+  const RunEnd end = run(line.request, stop, ranks);
   ranks.announce_end();
-  if (done) return Ending::done;
+  if (end.done) return Ending::done;
   if (ranks.first())
-    std::fputs((has_checkpoint(line.request)
-                    ? fmt::format("stopped and saved; continue with: {}{}\n",
-                                  printable(call.command), line.request.resume ? "" : " --resume")
-                    : std::string("stopped; nothing was saved\n"))
-                   .c_str(),
-               stderr);
+    std::fputs(
+        (end.saved ? fmt::format("stopped and saved; continue with: {}{}\n",
+                                 printable(call.command), line.request.resume ? "" : " --resume")
+                   : std::string("stopped; nothing was saved\n"))
+            .c_str(),
+        stderr);
   return Ending::stopped;
 }
 

@@ -62,8 +62,13 @@ Unused unused(const RunRequest& request, const Ranks& ranks) {
 
 }  // namespace
 
-bool run(const RunRequest& request, const std::atomic<bool>& stop, Ranks& ranks) {
+RunEnd run(const RunRequest& request, const std::atomic<bool>& stop, Ranks& ranks) {
   Study study;
+  const auto ended = [&](bool done) -> RunEnd {
+    return {done, std::ranges::any_of(study.runs, [&](const StudyRun& run) {
+              return fs::exists(RunFolder(folder_of(study, run, request.out)).last_checkpoint());
+            })};
+  };
   ranks.run_on_all([&] {
     study = read_study(request.config, request.overrides);
     if (!study.single && !ranks.alone())
@@ -80,31 +85,24 @@ bool run(const RunRequest& request, const std::atomic<bool>& stop, Ranks& ranks)
     warn_of_unused(configs_of(study), unused(request, ranks));
   });
   if (!study.single)
-    return run_study_on_screen(study,
-                               {.folder = folder_of(study, request.out),
-                                .jobs = request.jobs.value_or(0),
-                                .threads = request.threads,
-                                .command = request.command,
-                                .strict = request.strict},
-                               request.quiet, stop);
+    return ended(run_study_on_screen(study,
+                                     {.folder = folder_of(study, request.out),
+                                      .jobs = request.jobs.value_or(0),
+                                      .threads = request.threads,
+                                      .command = request.command,
+                                      .strict = request.strict},
+                                     request.quiet, stop));
   const StudyRun& single = study.runs.front();
   const RunFolder folder(folder_of(study, single, request.out));
   const std::unique_ptr<Progress> progress = request.quiet || !ranks.first()
                                                  ? std::make_unique<Progress>()
                                                  : std::make_unique<RunProgress>();
-  return train(single.config, folder,
-               {.resume = request.resume,
-                .threads = request.threads,
-                .command = request.command,
-                .strict = request.strict},
-               *progress, stop, ranks);
-}
-
-bool has_checkpoint(const RunRequest& request) {
-  const Study study = read_study(request.config, request.overrides);
-  return std::ranges::any_of(study.runs, [&](const StudyRun& run) {
-    return fs::exists(RunFolder(folder_of(study, run, request.out)).last_checkpoint());
-  });
+  return ended(train(single.config, folder,
+                     {.resume = request.resume,
+                      .threads = request.threads,
+                      .command = request.command,
+                      .strict = request.strict},
+                     *progress, stop, ranks));
 }
 
 Plan plan(const RunRequest& request) {

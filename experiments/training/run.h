@@ -22,14 +22,19 @@ struct RunRequest {
   std::string command;           // as typed, for command.txt
 };
 
-/// Trains what a file defines: one experiment (see train), or every run of a study (see run_study),
-/// which needs a single rank. Returns false if `stop` became true, after saving what had begun.
-/// Throws InputError for `jobs` with a single experiment, for unused settings (`strict`), and for a
-/// study on several ranks.
-bool run(const RunRequest& request, const std::atomic<bool>& stop, Ranks& ranks = alone());
+/// How run() ended.
+struct RunEnd {
+  bool done;   // or `stop` became true
+  bool saved;  // a run has a checkpoint, from which it can be resumed; not if nothing had begun
 
-/// Whether a run that a file defines has a checkpoint, from which it would be resumed.
-bool has_checkpoint(const RunRequest& request);
+  explicit operator bool() const { return done; }
+};
+
+/// Trains what a file defines: one experiment (see train), or every run of a study (see run_study),
+/// which needs a single rank. What has begun is saved when `stop` becomes true. Throws InputError
+/// for `jobs` with a single experiment, for unused settings (`strict`), and for a study on several
+/// ranks.
+RunEnd run(const RunRequest& request, const std::atomic<bool>& stop, Ranks& ranks = alone());
 
 /// One run of a plan.
 struct PlannedRun {

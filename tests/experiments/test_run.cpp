@@ -136,8 +136,8 @@ TEST_CASE("trainings in one process do not affect each other") {
     options.threads = threads;
     return std::async(std::launch::async, [options] { return run(options, false); });
   };
-  std::future<bool> at_once[] = {train("one-at-once", {}, 1), train("two-at-once", other, 2)};
-  for (std::future<bool>& training : at_once) CHECK(training.get());
+  std::future<RunEnd> at_once[] = {train("one-at-once", {}, 1), train("two-at-once", other, 2)};
+  for (std::future<RunEnd>& training : at_once) CHECK(training.get());
   CHECK((bytes_of(tiny.path / "one-at-once" / kLast) == bytes_of(one / kLast)));
   CHECK((bytes_of(tiny.path / "two-at-once" / kLast) == bytes_of(two / kLast)));
 }

@@ -24,7 +24,7 @@ Ends run_on_ranks(const std::vector<RunRequest>& options, int stopped = -1) {
   on_ranks(count, [&](Ranks& ranks) {
     const int rank = ranks.rank();
     try {
-      ends.done[rank] = stopped < 0 ? run(options[rank], std::atomic<bool>(false), ranks)
+      ends.done[rank] = stopped < 0 ? run(options[rank], std::atomic<bool>(false), ranks).done
                                     : run_one_update(options[rank], ranks, rank == stopped);
     } catch (const std::exception& error) {
       ends.errors[rank] = error.what();

@@ -269,11 +269,13 @@ TEST_CASE("warnings of single runs are shown in a study, with the run's name") {
 TEST_CASE("a run that is stopped has a checkpoint once it has begun") {
   const TinyExperiment tiny;
   RunRequest request = tiny.options("out", {"data.source=synthetic"});
-  CHECK_FALSE(run(request, true));  // while digits are drawn
-  CHECK_FALSE(has_checkpoint(request));
+  const RunEnd early = run(request, true);  // while digits are drawn
+  CHECK_FALSE(early.done);
+  CHECK_FALSE(early.saved);
   request = tiny.options("out");
-  CHECK_FALSE(run(request, true));  // after one update
-  CHECK(has_checkpoint(request));
+  const RunEnd end = run(request, true);  // after one update
+  CHECK_FALSE(end.done);
+  CHECK(end.saved);
 }
 
 }  // namespace saccade
