@@ -177,7 +177,7 @@ Learner::Learner(const Model& model, const EnvironmentFactory& environments, std
       environments_(environments),
       own_reward_(own_reward) {
   const TrainingConfig& training = model.config().training;
-  total_updates_ = (training.episodes + training.batch_size - 1) / training.batch_size;
+  total_updates_ = saccade::total_updates(training);
   model.layout().initialize(flat(parameters), seed);
   optimizer.averaged = parameters;
   average_returns.assign(model.num_glimpses(), 0.0);

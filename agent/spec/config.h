@@ -80,6 +80,11 @@ struct TrainingConfig {
   double step_loss = 0.0;           // of the mean cross-entropy of the earlier steps, >= 0
 };
 
+/// The number of updates of a whole training.
+inline std::int64_t total_updates(const TrainingConfig& training) {
+  return (training.episodes + training.batch_size - 1) / training.batch_size;
+}
+
 /// Everything that defines an agent and its learning.
 struct AgentConfig {
   ModelConfig model;

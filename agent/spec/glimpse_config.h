@@ -60,4 +60,11 @@ struct GlimpseConfig {
   OwnValues own = {};  // attention.glimpse.<kind>.*, of registered kinds
 };
 
+/// The same with its ramps held where `progress` of the training, in [0, 1], has brought them.
+inline GlimpseConfig held_at(GlimpseConfig config, double progress) {
+  for (Ramp* ramp : {&config.std, &config.zoom_std, &config.temperature})
+    *ramp = ramp->held_at(progress);
+  return config;
+}
+
 }  // namespace saccade

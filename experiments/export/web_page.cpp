@@ -32,8 +32,8 @@ constexpr int kDigits = 250;  // of a dataset: a fifth of a megabyte of MNIST
 
 using Files = std::map<std::string, std::string>;  // path in the folder -> bytes
 
-Config config_of(const Checkpoint& checkpoint, const std::string& origin) {
-  Config config = parse_config(checkpoint.config_yaml(), origin);
+Config shown_config(const Checkpoint& checkpoint, const std::string& origin) {
+  Config config = config_of(checkpoint, origin);
   const TaskKind& kind = find_task_kind(config.scene.kind);
   if (kind.moves() || kind.is_text || !kind.has_digits)
     throw InputError(
@@ -121,7 +121,7 @@ std::string page_digits(const Dataset& set, int count, const fs::path& agent) {
 std::string add_agent(Files& files, const fs::path& agent, const fs::path& scratch) {
   require_no_links(agent);
   const Checkpoint checkpoint(find_checkpoint(agent));
-  Config config = config_of(checkpoint, agent.string());
+  Config config = shown_config(checkpoint, agent.string());
   const std::string name = new_name(files, agent, config), source = config.data.source;
   const std::shared_ptr<const Digits> digits = digits_for(config, checkpoint, agent);
   require_playable(Task(config, digits), agent);

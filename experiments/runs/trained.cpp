@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
@@ -27,6 +28,8 @@ namespace {
 std::string word_on_agents(const std::filesystem::path& given) {
   const std::vector<std::string> names = shipped_agents();
   if (given.has_parent_path() || names.empty()) return "";
+  if (std::ranges::find(names, given.string()) != names.end())
+    return "; the trained agent of this name is found where there is no folder of it";
   const std::optional<std::string> meant = nearest_word(given.string(), names);
   return fmt::format("{}; trained agents: {}",
                      meant ? fmt::format("; did you mean '{}'?", *meant) : "", join(names));
@@ -45,6 +48,17 @@ std::filesystem::path find_checkpoint(const std::filesystem::path& run_folder) {
   throw InputError(fmt::format("{}: no run folder with a checkpoint (looked for {}){}",
                                run_folder.string(), folder.best_checkpoint().string(),
                                word_on_agents(run_folder)));
+}
+
+double progress_of(const Checkpoint& checkpoint, const Config& config) {
+  return std::min(1.0, static_cast<double>(checkpoint.updates()) /
+                           static_cast<double>(total_updates(config.agent.training)));
+}
+
+Config config_of(const Checkpoint& checkpoint, const std::string& origin) {
+  Config config = parse_config(checkpoint.config_yaml(), origin);
+  config.agent.glimpse = held_at(config.agent.glimpse, progress_of(checkpoint, config));
+  return config;
 }
 
 std::map<std::string, std::string> data_checksums(const Checkpoint& checkpoint) {
@@ -109,7 +123,7 @@ Trained::Trained(const std::filesystem::path& run_folder, const TestedOn& on)
 
 Trained::Trained(const Checkpoint& checkpoint, const std::filesystem::path& run_folder,
                  const TestedOn& on)
-    : TestedTask(parse_config(checkpoint.config_yaml(), run_folder.string()), on,
+    : TestedTask(config_of(checkpoint, run_folder.string()), on,
                  /*shared=*/nullptr, data_checksums(checkpoint)),
       weights(averaged(checkpoint, task.model.layout())) {}
 

@@ -20,6 +20,13 @@ std::filesystem::path find_run_folder(const std::filesystem::path& given);
 /// either.
 std::filesystem::path find_checkpoint(const std::filesystem::path& run_folder);
 
+/// The share of its training, in [0, 1], after which a checkpoint was saved.
+double progress_of(const Checkpoint& checkpoint, const Config& config);
+
+/// The configuration of a checkpoint, with the exploration held as it was then: an agent is tested
+/// as it was validated. `origin` stands for the file's name in messages.
+Config config_of(const Checkpoint& checkpoint, const std::string& origin);
+
 /// The checksums of the data that a checkpoint was trained on, by file; empty if it has none.
 std::map<std::string, std::string> data_checksums(const Checkpoint& checkpoint);
 

@@ -15,8 +15,7 @@ constexpr double kPlayed = 0.5;  // measured: evaluations ran at 1.9 times the s
 RunWork work_of(const Task& task) {
   const TrainingConfig& training = task.config.agent.training;
   const EvaluationConfig& evaluation = task.config.evaluation;
-  const std::int64_t updates = (training.episodes + training.batch_size - 1) / training.batch_size;
-  const std::int64_t episodes = updates * training.batch_size;
+  const std::int64_t episodes = total_updates(training) * training.batch_size;
   const std::int64_t evaluations = (episodes + evaluation.every - 1) / evaluation.every;
   return {
       .episodes = episodes,

@@ -9,6 +9,7 @@
 #include "base/output.h"
 #include "experiments/evaluation/share_interval.h"
 #include "experiments/evaluation/test_report.h"
+#include "experiments/runs/trained.h"
 #include "experiments/runs/training_log.h"
 
 namespace saccade {
@@ -29,19 +30,27 @@ void test_and_summarize(const Task& task, const RunFolder& folder, const RunLock
                         const TrainingFigures& training, Workers& workers, Ranks& ranks,
                         Progress& progress) {
   Tensor<1> weights = zeros<1>(task.model.layout().size());
+  double best_progress = 1.0;
   ranks.run_on_all([&] {
-    if (ranks.first())
-      Checkpoint(folder.best_checkpoint()).restore_averaged(weights, task.model.layout());
+    if (!ranks.first()) return;
+    const std::filesystem::path path = folder.best_checkpoint();
+    const Checkpoint best(path);
+    best.restore_averaged(weights, task.model.layout());
+    best_progress = progress_of(best, parse_config(best.config_yaml(), path.string()));
   });
   ranks.broadcast(flat(weights));
+  ranks.broadcast(std::span(&best_progress, 1));
+  AgentConfig agent = task.config.agent;
+  agent.glimpse = held_at(agent.glimpse, best_progress);
+  const Model model(agent, task.spec);
   const EvaluationConfig& evaluation = task.config.evaluation;
-  Evaluator tester(task.model, task.environments(Split::test), task.test_scenes(evaluation),
+  Evaluator tester(model, task.environments(Split::test), task.test_scenes(evaluation),
                    evaluation.seed, workers, ranks);
   std::optional<Evaluator> validator;
-  if (may_stop(task.model))
-    validator.emplace(task.model, task.environments(Split::valid), evaluation.scenes,
-                      evaluation.seed, workers, ranks);
-  const TestReport report = test_agent(task.model, flat(weights), tester, evaluation,
+  if (may_stop(model))
+    validator.emplace(model, task.environments(Split::valid), evaluation.scenes, evaluation.seed,
+                      workers, ranks);
+  const TestReport report = test_agent(model, flat(weights), tester, evaluation,
                                        /*attention=*/nullptr, progress.testing(),
                                        {.valid = validator ? &*validator : nullptr});
   if (!ranks.first()) return;
@@ -51,13 +60,13 @@ void test_and_summarize(const Task& task, const RunFolder& folder, const RunLock
   put("episodes", training.episodes);
   put("best_episodes", training.best_episodes);
   put("valid/error", training.best_error);
-  const MetricValues figures = to_metrics(report, task.model);
+  const MetricValues figures = to_metrics(report, model);
   for (const auto& [metric, value] : figures) put(metric, value);
   put("attention/on_target_by_glimpse", report.deterministic().on_target_by_glimpse);
-  if (const std::vector<double> zooms = zooms_of(report, task.model); !zooms.empty())
+  if (const std::vector<double> zooms = zooms_of(report, model); !zooms.empty())
     put("attention/zoom_by_glimpse", zooms);
-  put("episode/gflop", task.model.gflop_per_episode());
-  put("episode/canvas_pixels", task.model.look().canvas_pixels);
+  put("episode/gflop", model.gflop_per_episode());
+  put("episode/canvas_pixels", model.look().canvas_pixels);
   put("time/elapsed", training.elapsed);
   lock->require_own();
   if (task.config.log.tensorboard) log_test(folder, training.episodes, figures);
@@ -67,7 +76,7 @@ void test_and_summarize(const Task& task, const RunFolder& folder, const RunLock
       task.kind.has_digits
           ? overfitting_word(training.train_error, training.best_error, training.valid_images)
           : "";
-  progress.note(fmt::format("\n{}\n", to_text(to_table(report, task.model))));
+  progress.note(fmt::format("\n{}\n", to_text(to_table(report, model))));
   if (!overfits.empty()) progress.remark(overfits);
   progress.note(folder.path().string() + "\n");
 }

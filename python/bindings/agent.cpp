@@ -189,8 +189,7 @@ RecordedAgent Agent::filmed(const std::string& name, const Task& task,
 }
 
 Agent::Agent(const Checkpoint& checkpoint, const std::string& origin, int threads)
-    : task_(std::make_unique<const Task>(parse_config(checkpoint.config_yaml(), origin),
-                                         &shared_datasets())),
+    : task_(std::make_unique<const Task>(config_of(checkpoint, origin), &shared_datasets())),
       origin_(origin),
       metadata_(checkpoint.metadata()),
       weights_(zeros<1>(task_->model.layout().size())),

@@ -6,6 +6,7 @@
 
 #include "agent/learning/checkpoint.h"
 #include "base/error.h"
+#include "experiments/evaluation/evaluator.h"
 #include "experiments/runs/trained.h"
 #include "experiments/training/run.h"
 #include "experiments/training/train.h"
@@ -183,6 +184,31 @@ TEST_CASE("the handle writes the averaged weights as an agent") {
   Checkpoint(options.out / kLast).restore_averaged(weights, last.task.model.layout());
   CHECK(last.weights == weights);
   CHECK_FALSE(Trained(options.out / "at-160.safetensors").weights == weights);
+}
+
+TEST_CASE("an agent is tested with the exploration with which it was validated") {
+  const TinyExperiment tiny;
+  const fs::path run =
+      tiny.train("out", {"attention.glimpse.kind=soft_point", "attention.glimpse.spread=1",
+                         "attention.glimpse.std={from: 0.9, to: 0.1}", "log.snapshots=true"});
+  const auto width_of = [](const Trained& trained) {
+    return trained.task.model.looking->exploration_at(1.0, flat(trained.weights)).width();
+  };
+  for (const std::string& episodes : kTinyEvaluations) {
+    CAPTURE(episodes);
+    const Trained snapshot(run / "snapshots" / ("episodes-" + episodes + ".safetensors"));
+    CHECK(width_of(snapshot) == doctest::Approx(0.9 - 0.8 * std::stod(episodes) / 192.0));
+  }
+  // The best checkpoint, whichever it is, in the test of the training as in one of its own.
+  const nlohmann::json summary = read_json(run / "summary.json");
+  const Trained best(run);
+  CHECK(width_of(best) ==
+        doctest::Approx(0.9 - 0.8 * summary["best_episodes"].get<double>() / 192.0));
+  Workers workers(1);
+  Evaluator tester(best.task.model, best.task.environments(Split::test),
+                   best.task.test_scenes(best.task.config.evaluation),
+                   best.task.config.evaluation.seed, workers);
+  CHECK(tester.run(flat(best.weights), {}).error == summary["test/error"].get<double>());
 }
 
 TEST_CASE("log.snapshots keeps the agent of every evaluation, once") {
