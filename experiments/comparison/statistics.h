@@ -7,9 +7,6 @@
 
 namespace saccade {
 
-/// The 0.975 quantile of Student's t distribution with `degrees` >= 1 of freedom.
-double student_t(int degrees);
-
 /// Mean of `values` (>= 1) and, with two or more, its 95 % interval by Student's t, which is valid
 /// for few runs. (For normally distributed errors the percentile bootstrap covers 75 % with 3 runs,
 /// 84 with 5 and 90 with 10.)

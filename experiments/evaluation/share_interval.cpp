@@ -8,14 +8,9 @@
 #include <vector>
 
 namespace saccade {
-namespace {
 
-constexpr double z = 1.959963985;  // the 0.975 quantile of the normal distribution
-
-}  // namespace
-
-void wilson_interval(double share, double count, double& low, double& high) {
-  const double n = count;
+void wilson_interval(double share, double count, double& low, double& high, double quantile) {
+  const double n = count, z = quantile;
   const double centre = (share + z * z / (2 * n)) / (1 + z * z / n);
   const double half =
       z / (1 + z * z / n) * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
@@ -54,8 +49,8 @@ SceneGroups::SceneGroups(int scenes, std::span<const Shown> shown) : group_of_sc
              std::ranges::any_of(groups_of_images_, [](const auto& of) { return of.size() > 1; });
 }
 
-double SceneGroups::products(std::span<const float> values, double mean) const {
-  double sum = 0.0;
+double SceneGroups::variance(std::span<const float> values, double mean) const {
+  double sum = 0.0;                                // of the products
   std::vector<double> rests(images_.size(), 0.0);  // sum of (value - mean) over a group's scenes
   for (std::size_t scene = 0; scene < values.size(); ++scene) {
     const double rest = values[scene] - mean;
@@ -69,32 +64,37 @@ double SceneGroups::products(std::span<const float> values, double mean) const {
     for (const int image : images_[group])
       for (const int other : groups_of_images_[image])
         if (std::exchange(met[other], group) != group) sum += rests[group] * rests[other];
-  return sum;
+  const auto scenes = static_cast<double>(values.size());
+  return std::max(0.0, sum) / (scenes * scenes) * clusters() / (clusters() - 1.0);
 }
 
 ShareInterval SceneGroups::share(std::span<const float> values) const {
   const auto scenes = static_cast<double>(values.size());
   ShareInterval interval;
   interval.share = std::accumulate(values.begin(), values.end(), 0.0) / scenes;
-  interval.images = static_cast<int>(groups_of_images_.size()) + alone_;
-  const double spread = interval.share * (1.0 - interval.share);
-  double trials = scenes;
-  if (overlap_) {
-    const double variance = products(values, interval.share) / (scenes * scenes);
-    if (spread == 0.0)  // the correlation between scenes that show the same image cannot be
-                        // estimated
-      trials = std::min(scenes, static_cast<double>(interval.images));
-    else if (variance * scenes > spread)
-      trials = spread / variance;
+  interval.images = images();
+  if (!overlap_) {
+    wilson_interval(interval.share, scenes, interval.low, interval.high);
+  } else if (clusters() == 1) {
+    interval.high = 1.0;
+  } else {
+    const double spread = interval.share * (1.0 - interval.share);
+    // Without spread the correlation between scenes that show the same image cannot be estimated.
+    const double trials = spread == 0.0 ? clusters() : spread / variance(values, interval.share);
+    wilson_interval(interval.share, std::min(scenes, trials), interval.low, interval.high,
+                    student_t(clusters() - 1));
   }
-  wilson_interval(interval.share, trials, interval.low, interval.high);
   return interval;
 }
 
 MeanInterval SceneGroups::mean(std::span<const float> values) const {
   const auto scenes = static_cast<double>(values.size());
   const double mean = std::accumulate(values.begin(), values.end(), 0.0) / scenes;
-  const double half = z * std::sqrt(std::max(0.0, products(values, mean))) / scenes;
+  if (clusters() == 1) {
+    const auto [least, most] = std::ranges::minmax(values);
+    return {mean, least, most};
+  }
+  const double half = student_t(clusters() - 1) * std::sqrt(variance(values, mean));
   return {mean, mean - half, mean + half};
 }
 

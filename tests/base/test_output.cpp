@@ -84,6 +84,13 @@ TEST_CASE("nothing is written through a symbolic link") {
   CHECK(bytes_of(victim) == "mine");
   CHECK_FALSE(fs::is_symlink(link));
   CHECK(bytes_of(link) == "new");
+
+  // A link that leads nowhere, as to a disk that is not mounted, is not written over.
+  const fs::path dangling = folder.path / "dangling.csv";
+  fs::create_symlink(folder.path / "not mounted/a.csv", dangling);
+  CHECK(contains(message_of<InputError>([&] { OutputFile(dangling, /*force=*/false); }),
+                 "exists already; " + kAdvice));
+  CHECK(fs::is_symlink(dangling));
 }
 
 TEST_CASE("a pipe without a reader is refused instead of blocking") {

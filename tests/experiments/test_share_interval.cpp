@@ -5,6 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "nn/random.h"
+
 namespace saccade {
 
 TEST_CASE("wilson_interval gives the published values") {
@@ -29,9 +31,9 @@ TEST_CASE("wilson_interval gives the published values") {
 TEST_CASE("the interval for repeated images is over the images") {
   double low = 0.0, high = 0.0;
   const auto check = [&](const std::vector<float>& errors, const std::vector<Shown>& shown,
-                         double trials, int images) {
+                         double trials, int images, double quantile = kNormalQuantile) {
     const ShareInterval found = share_interval(errors, shown);
-    wilson_interval(found.share, trials, low, high);
+    wilson_interval(found.share, trials, low, high, quantile);
     CHECK(found.low == doctest::Approx(low));
     CHECK(found.high == doctest::Approx(high));
     CHECK(found.images == images);
@@ -44,16 +46,55 @@ TEST_CASE("the interval for repeated images is over the images") {
     errors.push_back(i % 50 < 26 ? 1.0F : 0.0F);
     once.push_back({i, i});
   }
-  check(errors, shown, 50, 50);
-  CHECK(low == doctest::Approx(0.385).epsilon(1e-3));
-  CHECK(high == doctest::Approx(0.652).epsilon(1e-3));
+  const double of_images = student_t(49);
+  check(errors, shown, 49, 50, of_images);  // 50 with the variance of a sample
+  CHECK(low == doctest::Approx(0.381).epsilon(1e-3));
+  CHECK(high == doctest::Approx(0.656).epsilon(1e-3));
   check(errors, {}, 10'000, 10'000);
   check(errors, once, 10'000, 10'000);
   // Errors independent of the image: as many trials as scenes.
   for (int i = 0; i < 10'000; ++i) errors[i] = i / 50 % 2 == 0 ? 1.0F : 0.0F;
-  check(errors, shown, 10'000, 50);
+  check(errors, shown, 10'000, 50, of_images);
   // Without errors the correlation within an image is unknown.
-  check(std::vector<float>(10'000, 0.0F), shown, 50, 50);
+  check(std::vector<float>(10'000, 0.0F), shown, 50, 50, of_images);
+}
+
+TEST_CASE("the interval for few images covers the share of all images") {
+  // Images of different difficulty: each is wrong with a probability of its own, the third power of
+  // a uniform number (mean 1/4), in 50 scenes each.
+  constexpr int kTrials = 1000, kScenesOfImage = 50;
+  for (const int images : {2, 3, 6, 12, 30}) {
+    CAPTURE(images);
+    std::vector<Shown> shown;
+    for (int scene = 0; scene < images * kScenesOfImage; ++scene)
+      shown.push_back({scene, scene % images});
+    const SceneGroups groups(static_cast<int>(shown.size()), shown);
+    int covered = 0;
+    for (int trial = 0; trial < kTrials; ++trial) {
+      RandomStream stream(1, Purpose::bootstrap, images, trial);
+      std::vector<float> chances(images), errors;
+      for (float& chance : chances) chance = std::pow(stream.uniform(), 3.0F);
+      for (const Shown& one : shown)
+        errors.push_back(stream.uniform() < chances[one.image] ? 1.0F : 0.0F);
+      const ShareInterval found = groups.share(errors);
+      covered += found.low <= 0.25 && 0.25 <= found.high;
+    }
+    CHECK(covered > 0.9 * kTrials);  // by the normal quantile 0.73 of 3 images, 0.84 of 6
+  }
+}
+
+TEST_CASE("a single image says nothing of others") {
+  const std::vector<float> errors = {0.0F, 1.0F, 0.0F, 0.0F};
+  const std::vector<Shown> shown = {{0, 7}, {1, 7}, {2, 7}, {3, 7}};
+  const ShareInterval share = share_interval(errors, shown);
+  CHECK(share.share == 0.25);
+  CHECK(share.images == 1);
+  CHECK(share.low == 0.0);
+  CHECK(share.high == 1.0);
+  const MeanInterval looks = SceneGroups(4, shown).mean(std::vector{2.0F, 5.0F, 3.0F, 2.0F});
+  CHECK(looks.mean == 3.0);
+  CHECK(looks.low == 2.0);
+  CHECK(looks.high == 5.0);
 }
 
 TEST_CASE("the interval for scenes with several images takes all of them into account") {
@@ -76,7 +117,7 @@ TEST_CASE("the interval for scenes with several images takes all of them into ac
   CHECK(of_both.share == doctest::Approx(0.5));
   CHECK(of_both.images == kImages);
   double low = 0.0, high = 0.0;
-  wilson_interval(0.5, kImages, low, high);
+  wilson_interval(0.5, kImages, low, high, student_t(kImages - 1));
   CHECK(of_both.low == doctest::Approx(low).epsilon(0.02));
   CHECK(of_both.high == doctest::Approx(high).epsilon(0.02));
   CHECK(of_first.high - of_first.low < 0.5 * (high - low));

@@ -70,16 +70,6 @@ TEST_CASE("the bootstrap of two values is the binomial distribution of their res
 }
 
 TEST_CASE("the interval of a mean is Student's") {
-  // scipy.stats.t.ppf(0.975, n)
-  for (const auto& [degrees, expected] : {std::pair{1, 12.7062},
-                                          {2, 4.30265},
-                                          {4, 2.77645},
-                                          {20, 2.08596},
-                                          {21, 2.07961},
-                                          {30, 2.04227},
-                                          {100, 1.98397},
-                                          {10'000, 1.96020}})
-    CHECK(student_t(degrees) == doctest::Approx(expected).epsilon(2e-5));
   const Estimate e = estimate_mean(std::vector{1.0, 2.0, 3.0});
   CHECK(e.value == 2.0);
   CHECK(e.low == doctest::Approx(2.0 - 4.30265 / std::sqrt(3.0)));

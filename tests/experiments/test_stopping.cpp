@@ -128,13 +128,13 @@ TEST_CASE("an agent that decides by itself hands over its looks") {
               NaiveStop(outcomes, [](int at) { return at % 4 == at / 4 % 4; }));
 }
 
-TEST_CASE("the interval of the mean looks is that of a normal mean, over images where shared") {
+TEST_CASE("the interval of the mean looks is Student's, over images where shared") {
   const LookOutcomes own = drawn_outcomes(200, 6, false);
   const std::vector<int> looks = looks_until_sure(own, 0.7);
   double mean = 0.0, squares = 0.0;
   for (const int one : looks) mean += one / 200.0;
   for (const int one : looks) squares += (one - mean) * (one - mean);
-  const double half = 1.959963985 * std::sqrt(squares) / 200.0;
+  const double half = student_t(199) * std::sqrt(squares / 199.0 / 200.0);
   const OverScenes found = StopMeasure(own).at(looks).looks;
   CHECK(found.low == doctest::Approx(mean - half));
   CHECK(found.high == doctest::Approx(mean + half));
