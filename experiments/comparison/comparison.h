@@ -86,11 +86,12 @@ struct Variant {
 
   Estimate mean;
   Estimate interquartile_mean;
-  // Of the error from the first variant's, paired by seed; not set if a single pair says less than
-  // the two means.
+  // Of the error from the first variant's: of the common seeds, paired, or of the two means if
+  // there are none or a single pair says less. Its interval is over seeds. Not set for the first
+  // variant.
   std::optional<Estimate> difference;
-  // Set if neither `difference` nor both means have an interval: between one run of each, with the
-  // same seed if possible, over their common scenes.
+  // Set if `difference` has no interval: between one run of each, with the same seed if possible,
+  // over their common scenes.
   std::optional<Estimate> difference_over_scenes;
   std::optional<Estimate> improvement;  // P(a run has a lower error than one of the first variant)
 

@@ -266,7 +266,17 @@ std::optional<std::pair<std::size_t, std::size_t>> run_of_each(const Variant& a,
   return std::nullopt;
 }
 
-// Compares with the first variant: by their common seeds, and by all pairs of runs.
+// The error of a minus that of b: of their common seeds, or of all seeds if a single pair says
+// less.
+Estimate difference_over_seeds(const Variant& a, const Variant& b, std::span<const double> pairs) {
+  const bool means_known = a.mean.known && b.mean.known;
+  if (pairs.size() > 1 || (pairs.size() == 1 && !means_known)) return estimate_difference(pairs);
+  if (means_known) return difference_of(a.mean, b.mean);
+  const double value = a.mean.value - b.mean.value;
+  return {value, value, value, false};
+}
+
+// Compares with the first variant: by their seeds, and by all pairs of runs.
 void hold_against(Variant& variant, const Variant& first) {
   std::vector<double> pairs;
   for (std::size_t i = 0; i < variant.seeds.size(); ++i) {
@@ -275,10 +285,8 @@ void hold_against(Variant& variant, const Variant& first) {
       pairs.push_back(variant.errors[i] - first.errors[same - first.seeds.begin()]);
   }
   variant.improvement = estimate_improvement(variant.errors, first.errors);
-  // One pair says less than the means over all seeds of both.
-  const bool by_means = pairs.size() < 2 && variant.mean.known && first.mean.known;
-  if (!pairs.empty() && !by_means) variant.difference = estimate_difference(pairs);
-  if (by_means || pairs.size() > 1) return;
+  variant.difference = difference_over_seeds(variant, first, pairs);
+  if (variant.difference->known || pairs.size() > 1) return;
   if (const auto runs = run_of_each(variant, first)) {
     const Estimate over_scenes = difference_of(variant.errors_over_scenes[runs->first],
                                                first.errors_over_scenes[runs->second]);

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/median.h"
-#include "experiments/comparison/statistics.h"
 #include "experiments/runs/other_scenes.h"
 
 namespace saccade {
@@ -31,12 +30,13 @@ std::size_t common_seeds(const Variant& a, const Variant& b) {
 
 // Returns nothing if no interval is known.
 std::optional<Difference> difference_to(const Variant& first, const Variant& variant) {
-  if (variant.difference && variant.difference->known)
-    return Difference{*variant.difference, fmt::format("{} seeds", common_seeds(variant, first))};
-  if (const Estimate means = difference_of(variant.mean, first.mean);
-      !variant.difference && means.known)
-    return Difference{
-        means, fmt::format("{} seeds and {} others", variant.seeds.size(), first.seeds.size())};
+  if (variant.difference && variant.difference->known) {
+    const std::size_t common = common_seeds(variant, first);
+    return Difference{*variant.difference,
+                      common > 1 ? fmt::format("{} seeds", common)
+                                 : fmt::format("{} seeds and {} others", variant.seeds.size(),
+                                               first.seeds.size())};
+  }
   if (variant.difference_over_scenes)
     return Difference{*variant.difference_over_scenes, "scenes", /*one_seed=*/true};
   return std::nullopt;
@@ -146,8 +146,7 @@ std::string failing_remark(const Comparison& comparison) {
                                     fmt::join(seeds, ", ")));
   return fmt::format(
       "A seed fails if its error is above twice the median of its variant's seeds; the mean and "
-      "its "
-      "interval then say little about the others ({}).",
+      "its interval then say little about the others ({}).",
       failing.empty() ? "none does" : fmt::format("{}", fmt::join(failing, "; ")));
 }
 

@@ -108,7 +108,11 @@ TEST_CASE("differences are taken over the seeds that both variants have") {
                                       train("gru", 3, 0.75), train("gru", 2, 0.125)};
   const Comparison means = gather(runs);
   CHECK(means.variants[1].seeds == std::vector<std::uint64_t>{2, 3});
-  CHECK(!means.variants[1].difference);  // a single pair says less than the two means
+  // A single pair says less than the two means.
+  REQUIRE(means.variants[1].difference.has_value());
+  CHECK(means.variants[1].difference->value == doctest::Approx(0.4375 - 0.375));
+  CHECK(means.variants[1].difference->known);
+  CHECK(to_json(means).at("variants")[1].at("difference_low").is_number());
   CHECK(!means.variants[1].difference_over_scenes);
   CHECK(contains(verdict(means)[0], "over 2 seeds and 2 others"));
   CHECK(means.variants[1].improvement->known);
@@ -122,7 +126,8 @@ TEST_CASE("differences are taken over the seeds that both variants have") {
   CHECK(c.variants[1].difference_over_scenes->value == -0.125);
   const Comparison apart = gather(std::vector{runs[0], runs[2]});
   CHECK(apart.variants[1].difference_over_scenes->value == 0.25);  // of the only runs
-  CHECK(!apart.variants[1].difference.has_value());
+  CHECK(apart.variants[1].difference->value == 0.25);
+  CHECK(!apart.variants[1].difference->known);
 }
 
 TEST_CASE("two seeds that differ by the same are not certain") {
