@@ -89,8 +89,7 @@ void check_layout(Layout layout, const SceneConfig& config, Box digit) {
           {"scene.canvas", "scene.num_digits", "scene.border"},
           fmt::format(
               "scene.canvas: {} x {} with scene.num_digits: {} and scene.border: {} has {} x {} "
-              "tiles "
-              "of {} x {} pixels, too small for digits of {} x {}; {}",
+              "tiles of {} x {} pixels, too small for digits of {} x {}; {}",
               rows, cols, count, config.border, grid.rows, grid.cols, rows / grid.rows,
               cols / grid.cols, digit.height, digit.width,
               what_fits(side(grid.rows, digit.height), side(grid.cols, digit.width),

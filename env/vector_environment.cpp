@@ -328,9 +328,11 @@ void VectorEnvironment::check(const VectorState& state) const {
     fits = inside(std::span(counters, 1), 0, static_cast<double>(kSeeds - 1)) &&
            inside(std::span(counters + 1, 1), static_cast<double>(least),
                   std::numeric_limits<std::uint32_t>::max()) &&
-           inside(std::span(counters + 2, 1), 0, rules_.num_glimpses) &&
            inside(std::span(counters + 3, 1), static_cast<double>(least), 1) &&
            inside(std::span(counters + 4, 1), 0, 1) &&
+           // an episode that goes on has a glimpse left
+           inside(std::span(counters + 2, 1), 0,
+                  counters[4] != 0 ? rules_.num_glimpses : rules_.num_glimpses - 1) &&
            inside(std::span(counters + 5, 1), 0, static_cast<double>(scenes_.size() - 1));
   }
   if (!fits)

@@ -117,8 +117,7 @@ void Checkpoint::check_format() const {
   if (version > kVersion)
     throw NewerCheckpoint(
         fmt::format("{}: was written by a later version of this program ('{}'; this one reads "
-                    "'{}{}'): read it with "
-                    "that one",
+                    "'{}{}'): read it with that one",
                     path_.string(), text, kFormat, kVersion));
   if (version < 1)
     throw InputError(fmt::format("{}: not a checkpoint of this program ('{}{}' expected as format)",

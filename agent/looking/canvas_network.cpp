@@ -164,8 +164,7 @@ class Cnn final : public CanvasNetwork {
     if (sizes.kernel_size < 1 || sizes.kernel_size > shorter)
       throw SettingError({"model.kernel_size"},
                          fmt::format("model.kernel_size: {} pixels, where layer {} sees {} x {}; "
-                                     "allowed: 1 to the shorter "
-                                     "side ({})",
+                                     "allowed: 1 to the shorter side ({})",
                                      sizes.kernel_size, layer, rows, cols, shorter));
     return {.rows = rows,
             .cols = cols,

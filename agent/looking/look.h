@@ -79,7 +79,8 @@ class Look : public LookRecord {
   virtual void input_backward(Matrix dcanvases, Tensor<3>& dglimpses, ConstMatrix dfeatures,
                               std::span<const float> parameters) = 0;
 
-  /// Entropy in nats of the distribution that placed glimpse t of episode b.
+  /// Entropy in nats of the policy at glimpse t of episode b. That of a Gaussian follows from its
+  /// std, and is the same at glimpses that the agent does not place.
   virtual float entropy(int /*t*/, int /*b*/) const { return 0.0F; }
   /// log pi of the action at glimpse t of episode b (for points, the log density), as REINFORCE
   /// uses it; 0 if nothing was sampled from the network's decision.

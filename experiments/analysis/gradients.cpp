@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "agent/credit/advantage.h"
-#include "agent/credit/reward.h"
 #include "agent/learning/credit_assignment.h"
 #include "agent/model/rollout.h"
 #include "attention/categorical.h"
@@ -31,7 +30,6 @@ class LocatorGradient {
         rollout_(model_, task.environments(Split::test)(request.scenes * request.rollouts,
                                                         request.rollouts)),
         credit_(model_, rollout_.episodes()),
-        by_step_(find_reward(model_.config().reinforce.reward).by_step),
         gradient_(zeros<1>(model_.layout().size())) {}
 
   int steps() const { return model_.num_glimpses(); }
@@ -42,9 +40,8 @@ class LocatorGradient {
     rollout_.run(parameters_, {.first_scene = first_scene,
                                .seed = seed_,
                                .update = static_cast<std::uint32_t>(draw),
-                               .sampling = SamplingMode::sample,
-                               .replay = replay,
-                               .classify_every_step = by_step_});
+                               .sampling = SamplingMode::training,
+                               .replay = replay});
     credit_.observe(rollout_, parameters_, /*with_baselines=*/true);
   }
 
@@ -91,7 +88,6 @@ class LocatorGradient {
   std::uint64_t seed_;
   Rollout rollout_;
   CreditAssignment credit_;
-  bool by_step_;
   Tensor<1> gradient_;
 };
 

@@ -53,7 +53,7 @@ inline constexpr auto kMetrics = std::to_array<MetricFacts>({
      "of a look to the nearest digit's centre"},
     {"attention/coverage", "share", kInMetrics | kInSummary, "of the digit's box that was seen"},
     {"attention/entropy", "nats", kInMetrics | kInSummary,
-     "of what placed the looks; in metrics.csv of training"},
+     "of the policy, also at looks that it does not place; in metrics.csv of training"},
     {"attention/on_answer", "share", kInMetrics | kInSummary | kOnScreen,
      "of the weight over the states, after looks at the answer"},
     {"time/episodes_per_second", "1/s", kInMetrics | kOnScreen, "of training alone"},

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -25,6 +26,8 @@ struct ValueBounds {
 ValueBounds bounds_of(Metric metric) {
   const auto facts = std::ranges::find(kMetrics, metric.name(), &MetricFacts::name);
   if (facts->unit == "share") return {0.0, 1.0};
+  if (facts->unit == "scenes" || facts->unit == "images")
+    return {0.0, std::numeric_limits<int>::max()};
   if (facts->unit.empty() || facts->unit == "nats" || facts->unit == "half canvases")
     return {-kMostValue, kMostValue};
   return {0.0, kMostValue};

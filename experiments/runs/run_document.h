@@ -23,8 +23,8 @@ inline constexpr std::uintmax_t kMostDetails = 32 << 20;  // test.json
 inline constexpr std::uintmax_t kMostMetrics = 64 << 20;  // metrics.csv
 
 /// Returns a metric's value if it is finite and within its unit's range: shares from 0 to 1, counts
-/// and times from 0, all at most 10^12. Magnitudes below 10^-12 become 0. `where` begins the error
-/// message.
+/// and times from 0, scenes and images at most 2^31 - 1, all at most 10^12. Magnitudes below 10^-12
+/// become 0. `where` begins the error message.
 double checked(Metric metric, double value, const std::string& where);
 
 /// Range of a list's length.

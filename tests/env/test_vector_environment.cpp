@@ -348,6 +348,21 @@ TEST_CASE("vector environment: a restored state continues with the same bits") {
   }
 }
 
+TEST_CASE(
+    "vector environment: a state of an episode that goes on after its last glimpse is refused") {
+  const Worlds worlds("catch");
+  const EpisodeRules rules{.num_glimpses = kGlimpses, .num_boxes = worlds.num_boxes()};
+  VectorEnvironment environments(worlds.factory(), 3, rules, 1);
+  Arrays arrays(environments);
+  arrays.reset(environments, 5);
+  constexpr int kSteps = 2, kEnded = 4;  // of the counters of an episode
+  VectorState state = environments.state();
+  state.counters[kSteps] = kGlimpses;
+  CHECK_THROWS_AS(environments.restore(state), InputError);
+  state.counters[kEnded] = 1;
+  environments.restore(state);
+}
+
 TEST_CASE("vector environment: it is threaded only with several threads and enough episodes") {
   const Worlds worlds("cluttered");
   CHECK_FALSE(VectorEnvironment(worlds.factory(), 32, {}, 4).threaded());

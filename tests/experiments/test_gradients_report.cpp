@@ -100,6 +100,16 @@ TEST_CASE("every estimator's mean is the exact gradient within its noise") {
   }
 }
 
+TEST_CASE("a threshold, with which training does not stop, leaves the gradients as they are") {
+  const TinyExperiment tiny;
+  const auto of = [&](const std::string& stop) {
+    return report(tiny.train(stop, {"attention.glimpse.stop=" + stop, "reinforce.reward=gain",
+                                    "attention.glimpse.stop_threshold=0.01"}),
+                  {.agent = "x", .scenes = 4, .samples = 5, .rollouts = 2});
+  };
+  CHECK(of("confidence") == of("none"));
+}
+
 TEST_CASE("the gradient report is refused for an agent without REINFORCE") {
   const TinyExperiment tiny;
   const auto soft = tiny.train("soft", {"attention.glimpse.kind=soft_gaussian"});

@@ -69,7 +69,7 @@ TEST_CASE("a test.json with inconsistent sizes or values is reported and left ou
         "'test/confusion' has 3 values; allowed: 9");
   CHECK(reason("/test~1confusion", Json::array()) == "'test/confusion' has 0 values; allowed: 9");
   CHECK(reason("/test~1confusion", std::vector(9, -1)) ==
-        "'test/confusion': -1; allowed: 0 to 1000000000000");
+        "'test/confusion': -1; allowed: 0 to 2147483647");
   CHECK(reason("/class_names", Json::array()) == "'class_names' has 0 values; allowed: 1 to 2000");
   CHECK(reason("/class_names", {1, 2, 3}) == "'class_names': 1; allowed: texts");
   CHECK(reason("/class_names", Names(3000)) == "'class_names' has 3000 values; allowed: 1 to 2000");
@@ -219,6 +219,7 @@ TEST_CASE("a summary.json or meta.json with wrong types is reported and left out
   CHECK(reason("/episode~1gflop", "\x1b[31mred") ==
         "'episode/gflop': \"\\u001b[31mred\"; allowed: a number");
   CHECK(reason("/episode~1gflop", 1e300) == "'episode/gflop': 1e+300; allowed: 0 to 1000000000000");
+  CHECK(reason("/test~1scenes", 1e12) == "'test/scenes': 1000000000000; allowed: 0 to 2147483647");
   CHECK(reason("/test~1error_random", 5) == "'test/error_random': 5; allowed: 0 to 1");
   CHECK(reason("/attention~1on_target", nullptr) ==
         "'attention/on_target': null; allowed: a number");
