@@ -68,7 +68,8 @@ OutputFile::OutputFile(fs::path target, bool force, const std::string& advice)
   std::error_code error;
   const fs::file_status there = fs::status(target_, error);
   if (fs::is_directory(there)) fail("is a folder; a file is to be written there");
-  if (fs::exists(there) && !force) fail("exists already; " + advice);
+  // A link that leads nowhere is there, too.
+  if (fs::exists(fs::symlink_status(target_, error)) && !force) fail("exists already; " + advice);
   remove_abandoned_of(target_);
   do {
     beside_.emplace(target_);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <cstdio>
+
 #include "base/error.h"
 #include "base/join_ranks.h"
 #include "base/printable.h"
@@ -18,7 +20,8 @@ std::vector<Command> commands() {
           completion_command(), manual_command()};
 }
 
-void say(const std::string& text) { fmt::print("{}", printable(text)); }
+void say_as_it_is(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void say(const std::string& text) { say_as_it_is(printable(text)); }
 
 std::string to_lines(const std::vector<std::filesystem::path>& paths) {
   std::string text;

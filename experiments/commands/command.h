@@ -89,8 +89,9 @@ inline constexpr const char* kOtherScenes =
 /// Takes the words out of `folders` that are settings: with a dot before a `=`, and no such folder.
 std::vector<std::string> take_overrides(std::vector<std::filesystem::path>& folders);
 
-/// Prints to standard output, passed through printable().
+/// Prints to standard output, passed through printable(). The end of the program reports a fault.
 void say(const std::string& text);
+void say_as_it_is(const std::string& text);
 
 /// Returns the paths, one per line.
 std::string to_lines(const std::vector<std::filesystem::path>& paths);

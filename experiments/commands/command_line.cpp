@@ -5,7 +5,9 @@
 
 #include <CLI/CLI.hpp>  // only here: slow to compile
 #include <algorithm>
+#include <charconv>
 #include <optional>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 
@@ -22,6 +24,21 @@ namespace {
 std::string fault_of_natural_number(const std::string& text) {
   const bool natural = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
   return natural ? "" : fmt::format("'{}'; allowed: an integer from 0 on", text);
+}
+
+// Of an option with a range, whose fault the library words as one of the range alone.
+CLI::Validator integer_in(const Range& range) {
+  return {
+      [range](const std::string& text) -> std::string {
+        int number = 0;
+        const char* end = text.data() + text.size();
+        const auto [rest, fault] = std::from_chars(text.data(), end, number);
+        if (fault == std::errc() && rest == end && range.least <= number && number <= range.most)
+          return "";
+        return fmt::format("'{}'; allowed: an integer from {} to {}", text, range.least,
+                           range.most);
+      },
+      fmt::format("INT in [{} - {}]", range.least, range.most)};
 }
 
 // The library would take an empty text for an option that is not given.
@@ -43,7 +60,7 @@ void add(CLI::App& app, const Option& option) {
         } else {
           CLI::Option* added = app.add_option(option.name, *value, option.about);
           if (const Range* range = std::get_if<Range>(&option.bound))
-            added->check(CLI::Range(range->least, range->most));
+            added->check(integer_in(*range));
           else if (std::get<Option::Need>(option.bound) == Option::kRequired)
             added->required();
           using Value = std::remove_pointer_t<decltype(value)>;
@@ -109,7 +126,11 @@ std::string usage_fault(const CLI::App& app, const CLI::ParseError& error) {
   if (const std::vector<CLI::App*> chosen = app.get_subcommands(); !chosen.empty()) {
     for (const std::string& word : chosen[0]->remaining())
       if (word.starts_with("--") && word.size() > 2) return option_fault(*chosen[0], word);
-    return error.what();
+    const std::string fault = error.what();
+    const std::size_t end = fault.find(':');
+    return fault.ends_with(" missing") && end != std::string::npos
+               ? fault.substr(0, end) + ": without a value"
+               : fault;
   }
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands(nullptr)) names.push_back(command->get_name());

@@ -38,7 +38,7 @@ Command compare_command() {
                        kOtherScenes,
                    Option::kRequired},
                   {"--out", &request.out,
-                   "The folder to write (default: comparison/ in the one given)"},
+                   "Folder to write (default: comparison/, in the one folder given or here)"},
                   {"--tuned-by", &line->tuned_by,
                    "KEY[,KEY]: of runs that differ in these alone, those with the least "
                    "validation error stand for their variant"},

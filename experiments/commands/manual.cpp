@@ -42,8 +42,7 @@ std::string manual(std::span<const Command> commands) {
       "saccade \\- recurrent visual attention, hard and soft\n.SH SYNOPSIS\n"
       ".B saccade\n\\fIcommand\\fR [\\fIarguments\\fR]\n.SH DESCRIPTION\n"
       "Trains, tests, records and compares agents that see a large image only through a small "
-      "glimpse, "
-      "move it a few times, and say what is there.\n.SH COMMANDS\n",
+      "glimpse, move it a few times, and say what is there.\n.SH COMMANDS\n",
       roff(version()));
   for (const Command& command : commands) text += section_of(command);
   text += ".SH SETTINGS\nWhat the file of an experiment says, or key.path=value over it.\n";

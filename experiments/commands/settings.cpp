@@ -150,7 +150,7 @@ Command config_command() {
           .call =
               [line](const Call&) {
                 if (line->strict) line->options.unused = Unused::refused;
-                fmt::print("{}", show_config(line->options));  // to be read again
+                say_as_it_is(show_config(line->options));  // to be read again
                 return Ending::done;
               },
           .examples = {"saccade config quickstart model.core=gru",

@@ -21,7 +21,8 @@ Command slurm_command() {
                    SlurmRequest::kJobs},
                   {"--sbatch", &request->sbatch,
                    "Options of sbatch, \"--partition=long --cpus-per-task=8\""},
-                  {"--submit", &request->submit, "Submit it, too"}},
+                  {"--submit", &request->submit, "Submit it, too"},
+                  force_option(&request->force)},
       .call =
           [request](const Call&) {
             const std::filesystem::path file = slurm(*request);

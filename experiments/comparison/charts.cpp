@@ -308,8 +308,7 @@ std::string at_looks(const Estimate& error, const Estimate& looks) {
 std::string of_stopping(const Stopping& stopping) {
   return fmt::format(
       "{} with the threshold{} {} {}, {} if it always takes all, {} for an oracle that stops at "
-      "the "
-      "first right answer",
+      "the first right answer",
       at_looks(stopping.stopped.error, stopping.stopped.looks),
       stopping.chosen.size() > 1 ? "s" : "", fmt::join(stopping.chosen, ", "),
       stopping.own ? "of its own" : "chosen on the validation scenes",

@@ -28,7 +28,8 @@ constexpr std::size_t kRecordedAgents = 6;  // so many fit beside each other
 
 fs::path out_folder(const CompareRequest& request) {
   if (!request.out.empty()) return request.out;
-  const bool own = request.folders.size() == 1 && request.other_scenes.empty();
+  const bool own = request.folders.size() == 1 && request.other_scenes.empty() &&
+                   fs::exists(request.folders[0]);  // not the name of a shipped agent
   return own ? request.folders[0] / "comparison" : fs::path("comparison");
 }
 
@@ -168,6 +169,7 @@ ComparedRuns compare(const CompareRequest& request, const ProgressCallback& on_p
   const std::vector<fs::path> report = report_files(out, charts);
   files.insert(files.end(), report.begin(), report.end());
   require_free(report, request.force);
+  const bool writes_over = fs::exists(report[0]);
 
   Outputs outputs(out);
   const std::optional<EmbeddedRecording> recording =
@@ -177,7 +179,7 @@ ComparedRuns compare(const CompareRequest& request, const ProgressCallback& on_p
   write_report(outputs.add(report), comparison, charts, recording);
   outputs.commit();
   if (!recording) std::erase(files, video);
-  if (request.force) remove_older(out, files);
+  if (request.force && writes_over) remove_older(out, files);
   return {std::move(comparison), report[0], recording ? video : fs::path()};
 }
 

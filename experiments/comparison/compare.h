@@ -13,8 +13,8 @@ namespace saccade {
 
 struct CompareRequest {
   std::vector<std::filesystem::path> folders = {};  // of runs or studies
-  std::filesystem::path out = {};          // empty: comparison/ in the folder given, or here for
-                                           // several and for other scenes
+  std::filesystem::path out = {};          // empty: comparison/ in the one folder given, or here
+                                           // for several, for a shipped agent and other scenes
   std::vector<std::string> tuned_by = {};  // keys; see gather()
   StopTarget stop_target = {};             // at which threshold each run stops
   SceneOverrides other_scenes = {};        // if any, every run is tested again, on these,

@@ -152,7 +152,9 @@ void settle(Config& config) {
   const GivenKeys& given = config.given;
   SceneConfig scene = config.scene;
   settle(scene);
-  if (!given.contains("scene.num_distractors"))
+  // The default that was given means no clutter, too, where there is none.
+  if (!given.contains("scene.num_distractors") ||
+      config.scene.num_distractors == SceneConfig{}.num_distractors)
     config.scene.num_distractors = scene.num_distractors;
   settle(config.agent.glimpse);
   GlimpseConfig& glimpse = config.agent.glimpse;

@@ -68,8 +68,7 @@ void require_exportable(const Task& task, OnnxExtent extent) {
   if (task.model.answer().stops)
     throw InputError(
         fmt::format("attention.glimpse.stop: {} ends each episode after a look of its own, and "
-                    "--unrolled takes "
-                    "all looks; allowed: none, or a step (without --unrolled)",
+                    "--unrolled takes all looks; allowed: none, or a step (without --unrolled)",
                     config.agent.glimpse.stop));
   const std::string who = "--unrolled", otherwise = ", or a step (without --unrolled)";
   refuse_kind("random", task, who, otherwise);

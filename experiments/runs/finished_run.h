@@ -90,10 +90,6 @@ void read_test(FinishedRun& run, const std::string& summary, const std::string& 
 /// Reads both.
 FinishedRun read_finished_run(const std::filesystem::path& folder);
 
-/// File in a study's folder that lists its run folders relative to it, one per line, in study
-/// order.
-inline const char* const kStudyFile = "study.txt";
-
 /// Returns the run folders at or below a folder, or the folder of a trained agent given by name.
 /// They are in study order, otherwise sorted by name with numbers compared by value. Symbolic links
 /// below the folder are passed over. Throws InputError if there is none.

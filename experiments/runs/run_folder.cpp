@@ -111,8 +111,14 @@ fs::path run_folder_below(const Config& config, const std::vector<std::string>& 
       if (given.contains(key) && key != "seed" && key != "name")
         variant += (variant.empty() ? "" : ",") + short_name(key) + "=" +
                    without_punctuation(value_of(config, key));
+  if (variant == kStudyFile || variant == kSlurmFile || variant == kComparisonFolder ||
+      variant.starts_with(std::string(kComparisonFolder) + "-"))
+    throw InputError(
+        fmt::format("variant: {}: a study has a file or folder of this name; allowed: "
+                    "another name",
+                    variant));
   return fs::path(variant.empty() ? "base" : shortened(variant)) /
-         fmt::format("seed-{}", config.seed);
+         fmt::format("{}{}", kSeedFolder, config.seed);
 }
 
 fs::path RunFolder::snapshot(std::int64_t episodes) const {

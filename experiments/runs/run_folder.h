@@ -12,10 +12,19 @@
 
 namespace saccade {
 
+/// What a study's folder holds beside the folders of its variants. The first lists its run folders
+/// relative to it, one per line, in study order.
+inline const char* const kStudyFile = "study.txt";
+inline const char* const kSlurmFile = "slurm.sh";
+inline const char* const kComparisonFolder = "comparison";  // and comparison-2, ..
+
+/// The folder of a run in that of its variant begins so.
+inline const char* const kSeedFolder = "seed-";
+
 /// Returns <variant>/seed-<n>. The variant is config.variant, if set, followed by the overridden
 /// settings and their values in the order of the documentation ("model.core=gru": the last two
 /// words of a key), or `base` if there are none. A long name is cut and ends in a checksum of the
-/// whole.
+/// whole. Throws InputError for a name that is one of the above.
 std::filesystem::path run_folder_below(const Config& config,
                                        const std::vector<std::string>& overrides);
 

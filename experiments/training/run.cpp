@@ -20,6 +20,7 @@
 #include "experiments/training/run_work.h"
 #include "experiments/training/study_training.h"
 #include "experiments/training/train.h"
+#include "experiments/training/training.h"
 #include "experiments/training/warn_unused.h"
 
 namespace saccade {
@@ -39,6 +40,7 @@ double estimate_seconds(const Config& config, int threads) {
   Learner learner(task.model, task.environments(Split::train), config.seed, workers);
   Evaluator evaluator(task.model, task.environments(Split::valid), kScenes, config.evaluation.seed,
                       workers);
+  if (!config.init_from.empty()) copy_initial(config.init_from, learner);
   learner.step();  // warm-up
   const double loading = seconds_since(begin);
 
@@ -117,25 +119,26 @@ Plan plan(const RunRequest& request) {
     const fs::path name = below.empty() ? folder.path() : folder.path().lexically_relative(below);
     PlannedRun& planned = plan.runs.emplace_back(PlannedRun{name.string()});
     if (study.single && !request.resume) folder.require_new();
+    Config any_seed = run.config;
+    any_seed.seed = 0;
+    const std::string key = to_yaml(any_seed);
     try {
       planned.finished = is_done(folder, run.config);
+      if (planned.finished) continue;
+      if (!seconds_of.contains(key))
+        seconds_of[key] = estimate_seconds(run.config, request.threads);
     } catch (const InputError& error) {
       if (study.single) throw;
       planned.fault = error.what();
+      continue;
     }
-    if (planned.finished || !planned.fault.empty()) continue;
-    Config any_seed = run.config;
-    any_seed.seed = 0;
-    const auto [seconds, is_new] = seconds_of.emplace(to_yaml(any_seed), 0.0);
-    if (is_new) seconds->second = estimate_seconds(run.config, request.threads);
-
     const std::vector<MetricsRow> rows = read_metrics(folder.metrics());
     const double done = rows.empty() || !folder.exists() || !rows.back().contains("episodes")
                             ? 0.0
                             : rows.back().at("episodes");
     if (folder.exists()) planned.resumed_at_episode = done;
     planned.seconds_left =
-        seconds->second *
+        seconds_of[key] *
         std::max(0.0, 1.0 - done / static_cast<double>(run.config.agent.training.episodes));
   }
   return plan;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,23 @@ StudyLock::OnWait says_who_holds(const fs::path& folder, StudyProgress& progress
   };
 }
 
+// Throws InputError if the folder is a run's, whose study no command would see, or if its study.txt
+// is a file of the user's.
+void require_study_folder(const fs::path& folder) {
+  if (fs::exists(folder / "config.yaml") || fs::exists(folder / "checkpoints"))
+    throw InputError(fmt::format(
+        "{}: is the folder of a run; --out DIR chooses another for the study", folder.string()));
+  const fs::path path = folder / kStudyFile;
+  if (!fs::exists(path)) return;
+  std::istringstream lines(read_text(path));
+  for (std::string line; std::getline(lines, line);)
+    if (!fs::path(line).filename().string().starts_with(kSeedFolder))
+      throw InputError(fmt::format(
+          "{}: '{}' is not the folder of a run, so the file is not of a study; --out DIR chooses "
+          "another folder",
+          path.string(), abridged(line)));
+}
+
 // Runs with other tests are compared by themselves, in comparison-2 and so on.
 void compare_runs(const Study& study, const StudyOutcome& outcome, const StudyRequest& request,
                   StudyProgress& progress) {
@@ -67,14 +85,15 @@ void compare_runs(const Study& study, const StudyOutcome& outcome, const StudyRe
   const std::vector<Comparable> groups = by_test(outcome);
   for (std::size_t i = 0; i < groups.size(); ++i) {
     // A fair comparison requires the same number of tries for every variant.
-    const ComparedRuns compared = compare(
-        {.folders = groups[i].folders,
-         .out = request.folder / (i == 0 ? "comparison" : fmt::format("comparison-{}", i + 1)),
-         .tuned_by = outcome.failed == 0 ? study.tuned_by : std::vector<std::string>(),
-         .own = request.own,
-         .force = true,
-         .command = request.command,
-         .threads = request.threads});
+    const ComparedRuns compared =
+        compare({.folders = groups[i].folders,
+                 .out = request.folder / (i == 0 ? kComparisonFolder
+                                                 : fmt::format("{}-{}", kComparisonFolder, i + 1)),
+                 .tuned_by = outcome.failed == 0 ? study.tuned_by : std::vector<std::string>(),
+                 .own = request.own,
+                 .force = true,
+                 .command = request.command,
+                 .threads = request.threads});
     const std::string other =
         i == 0 ? "" : other_test(groups[0].first, groups[i].first) + " here\n";
     progress.note("\n" + other + to_text(compared));
@@ -131,6 +150,7 @@ void write_study_file(const fs::path& folder, const Study& study,
                       const StudyLock::OnWait& on_wait) {
   std::string lines;
   for (const StudyRun& run : study.runs) lines += run.folder.string() + "\n";
+  require_study_folder(folder);
   const StudyLock lock(folder, on_wait);
   const fs::path path = folder / kStudyFile;
   if (fs::exists(path) && read_text(path) == lines) return;

@@ -12,6 +12,8 @@
 #include "base/error.h"
 #include "base/output.h"
 #include "base/printable.h"
+#include "base/read_text.h"
+#include "experiments/runs/run_folder.h"
 #include "experiments/training/run_study.h"
 #include "experiments/training/warn_unused.h"
 
@@ -95,8 +97,7 @@ void submit(const fs::path& file) {
   if (!is_in_path("sbatch"))
     throw InputError(
         fmt::format("--submit: there is no Slurm on this machine (no sbatch in PATH); {0} is "
-                    "written: `sbatch {0}` "
-                    "on one that has it",
+                    "written: `sbatch {0}` on one that has it",
                     file.string()));
   std::string program = "sbatch", name = file.string();
   char* const words[] = {program.data(), name.data(), nullptr};
@@ -116,8 +117,11 @@ fs::path slurm(const SlurmRequest& request) {
   warn_of_unused(configs_of(study), Unused::on_progress);
   const fs::path folder = folder_of(study, request.out);
   const std::string text = script(request, study, folder);
+  const fs::path file = folder / kSlurmFile;
+  if (!request.force && fs::exists(file) && read_text(file) != text)
+    throw InputError(
+        fmt::format("{}: exists already with other lines; --force writes over it", file.string()));
   write_study_file(folder, study);  // so that `saccade status` finds the runs
-  const fs::path file = folder / "slurm.sh";
   replace_text(file, text);
   if (request.submit) submit(file);
   return file;

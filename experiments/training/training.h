@@ -22,6 +22,10 @@
 
 namespace saccade {
 
+/// Copies the weights of a trained agent that fit. Throws InputError if there is no such agent or
+/// none fits.
+SharedParameters copy_initial(const std::string& init_from, Learner& learner);
+
 /// One training in its folder, from its first or resumed update to its last.
 class Training final : public TrainingHandle {
  public:

@@ -39,18 +39,23 @@ std::optional<MetricsRow> row_of_note(const Checkpoint& checkpoint) {
 
 }  // namespace
 
-std::string Training::warm_start(bool strict) {
-  const std::string& source = task_.config.init_from;
-  if (source.empty()) return "";
+SharedParameters copy_initial(const std::string& init_from, Learner& learner) {
   SharedParameters names;
   try {
-    names = Checkpoint(find_checkpoint(source))
-                .copy_shared(learner_.parameters, learner_.model().layout());
+    names = Checkpoint(find_checkpoint(init_from))
+                .copy_shared(learner.parameters, learner.model().layout());
   } catch (const InputError& error) {
     throw InputError(fmt::format("init_from: {}", error.what()));
   }
   if (names.both.empty())
-    throw InputError(fmt::format("init_from: {} has no parameter that fits this model", source));
+    throw InputError(fmt::format("init_from: {} has no parameter that fits this model", init_from));
+  return names;
+}
+
+std::string Training::warm_start(bool strict) {
+  const std::string& source = task_.config.init_from;
+  if (source.empty()) return "";
+  const SharedParameters names = copy_initial(source, learner_);
   if (strict && !names.reshaped.empty())
     throw InputError(fmt::format("--strict: init_from: {} has parameters of other shapes: {}",
                                  source, fmt::join(names.reshaped, "; ")));

@@ -83,7 +83,7 @@ def compare(
     tuned_by: keys that were tuned. Among runs that differ only in these keys, the one with the
         lowest validation error represents the variant.
     out: the folder to write; by default comparison/ in the given folder, or in the current folder
-        if several or other scenes or a world are given.
+        if several, a trained agent by its name, other scenes or a world are given.
     force: overwrite an older comparison; without it, an existing one is an InputError.
     stop_error: each agent that answers one class after several looks is also shown as it stops when
         it is surer than a threshold, which is chosen on the validation scenes: that of the fewest

@@ -5,6 +5,7 @@
 
 #include "experiments/analysis/evaluate.h"
 #include "experiments/analysis/record.h"
+#include "experiments/comparison/compare.h"
 #include "experiments/files/shipped.h"
 #include "experiments/runs/finished_run.h"
 #include "experiments/runs/trained.h"
@@ -36,6 +37,23 @@ TEST_CASE("an unknown agent name is reported with the nearest one") {
       message,
       {"quickstart_sotf: no run folder with a checkpoint", "did you mean 'quickstart_soft'?",
        "trained agents: cluttered100, cluttered60, point60, quickstart, quickstart_soft, "});
+}
+
+TEST_CASE("a comparison of an agent by its name does not hide it") {
+  const TemporaryFolder folder;
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path);
+  const CompareRequest request{.folders = {"quickstart"}, .threads = 1};
+  compare(request);
+  CHECK(fs::exists("comparison/report.html"));
+  CHECK_FALSE(fs::exists("quickstart"));
+  fs::create_directory("quickstart");
+  const std::string message =
+      message_of<InputError>([] { evaluate({.run_folder = "quickstart"}); });
+  CHECK(
+      contains(message, "the trained agent of this name is found where there is no folder of it"));
+  CHECK_FALSE(contains(message, "did you mean"));
+  fs::current_path(before);
 }
 
 TEST_CASE("an agent is recorded by name, into the working folder or a given file") {

@@ -115,6 +115,19 @@ TEST_CASE("settings that are not of scenes, or that the agent does not allow, ar
   CHECK(figures_on(canvas, {"scene.num_distractors=0"}).contains("test/other_scenes"));
 }
 
+TEST_CASE("where there is no clutter, no number of distractors differs or is allowed") {
+  const TinyExperiment tiny;
+  const fs::path few = tiny.train("few", {"training.episodes=16"}),
+                 many = tiny.train("many", {"scene.num_distractors=4", "training.episodes=16"});
+  const SceneOverrides translated = {"scene.kind=translated"};
+  for (const fs::path& run : {few, many}) {
+    CHECK(Trained(run, {.scenes = translated}).task.config.scene.num_distractors == 0);
+    for (const char* number : {"scene.num_distractors=4", "scene.num_distractors=2"})
+      CHECK(contains(fault_on(run, {"scene.kind=translated", number}),
+                     "scene.num_distractors has no effect while scene.kind is translated"));
+  }
+}
+
 TEST_CASE("a grid that covers the canvas by default covers another one, others stay") {
   const TinyExperiment tiny;
   const Config by_default = read_config(tiny.yaml, Overrides{"attention.glimpse.kind=soft_grid"});

@@ -52,6 +52,15 @@ TEST_CASE("slurm: the script has the options its tasks need, with the user's las
                                     "--threads \"${{SLURM_CPUS_PER_TASK:-1}}\" &\n",
                                     tiny.yaml.string(), options.out.string())});
   CHECK(split(bytes_of(options.out / "study.txt"), '\n').size() == 5);  // for `saccade status`
+
+  CHECK(slurm(options) == file);  // the same script
+  put_bytes(file, text + "module load gcc\n");
+  CHECK(message_of<InputError>([&] { slurm(options); }) ==
+        file.string() + ": exists already with other lines; --force writes over it");
+  CHECK(bytes_of(file) == text + "module load gcc\n");
+  options.force = true;
+  slurm(options);
+  CHECK(bytes_of(file) == text);
 }
 
 TEST_CASE("slurm: a task told to end saves and is requeued, unless it is cancelled") {
@@ -104,6 +113,7 @@ TEST_CASE("slurm: a script is submitted if Slurm is available") {
   const Stub sbatch(tiny.path / "bin", "sbatch", "cp \"$1\" submitted\n");
   const fs::path before = fs::current_path();
   fs::current_path(tiny.path);
+  options.force = true;  // the script goes to the present folder
   CHECK(slurm(options) == options.out / "slurm.sh");
   CHECK(bytes_of("submitted") == bytes_of(options.out / "slurm.sh"));
   const Stub refuses(tiny.path / "bin", "sbatch", "exit 1\n");

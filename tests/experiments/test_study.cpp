@@ -448,4 +448,46 @@ TEST_CASE("--dry-run lists the runs and writes nothing") {
   CHECK(contains(to_text(plan(again)), "finished"));
 }
 
+TEST_CASE("--dry-run says which runs would fail") {
+  const TinyStudy tiny("vary: {training.freeze: [[core], [nonsense]]}\nseeds: 2\n");
+  const std::string frozen = to_text(plan(tiny.options("frozen")));
+  INFO(frozen);
+  CHECK(contains(frozen, "\n  training.freeze=core/seed-2      about "));
+  for (const char* seed : {"1", "2"})
+    CHECK(contains(frozen, fmt::format("\n  training.freeze=nonsense/seed-{}  fails: ", seed)));
+
+  put_bytes(tiny.yaml, tiny_yaml(tiny.path / "data") + "vary: {init_from: [null, nosuch]}\n");
+  const std::string missing = to_text(plan(tiny.options("missing")));
+  INFO(missing);
+  CHECK(contains(missing, "fails: init_from: nosuch: no run folder with a checkpoint"));
+  put_bytes(tiny.yaml, tiny_yaml(tiny.path / "data") + "init_from: nosuch\n");
+  CHECK(
+      contains(message_of<InputError>([&] { plan(tiny.options("alone")); }), "init_from: nosuch"));
+}
+
+TEST_CASE("a study is not written into the folder of a run, nor over a file of the user's") {
+  const TinyStudy tiny("");
+  tiny.train("of_run");
+  put_bytes(tiny.yaml, tiny_yaml(tiny.path / "data") + "seeds: 1\n");
+  const std::atomic<bool> stop = false;
+  const auto fault = [&](const std::string& out) {
+    return message_of<InputError>([&] { run(tiny.options(out), stop); });
+  };
+  CHECK(contains(fault("of_run"), "of_run: is the folder of a run; --out DIR chooses another"));
+  fs::create_directory(tiny.path / "mine");
+  put_bytes(tiny.path / "mine/study.txt", "precious\n");
+  CHECK(contains(fault("mine"), "study.txt: 'precious' is not the folder of a run"));
+  CHECK(bytes_of(tiny.path / "mine/study.txt") == "precious\n");
+}
+
+TEST_CASE("a variant is not called as what a study's folder has") {
+  for (const std::string name : {"study.txt", "slurm.sh", "comparison", "comparison-2"}) {
+    CAPTURE(name);
+    const TinyStudy tiny("vary: [{name: " + name + ", training.ema: 0.5}]\n");
+    CHECK(contains(message_of<InputError>([&] { tiny.study(); }),
+                   "variant: " + name + ": a study has a file or folder of this name"));
+  }
+  CHECK_NOTHROW(TinyStudy("vary: [{name: comparisons, training.ema: 0.5}]\n").study());
+}
+
 }  // namespace saccade
