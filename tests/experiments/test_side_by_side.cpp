@@ -1,4 +1,4 @@
-// Several processes on one study, and what they report meanwhile.
+// A study in processes of its own: one or several, and what they report meanwhile.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -75,6 +75,20 @@ TEST_CASE("two processes never train the same run") {
   }
   check_refused(run_saccade(tiny.path, {"run", "tiny.yaml", "--out", "out", "--resume"}),
                 "out: is being trained by process ");
+}
+
+TEST_CASE("warnings of single runs are shown in a study, with the run's name") {
+  const TinyStudy tiny("seeds: 2\n");
+  const Program::Result result =
+      run_saccade(tiny.path, {"run", "tiny.yaml", "reinforce.reward=gain", "training.episodes=16",
+                              "--out", "study", "--jobs", "1", "--threads", "1"});
+  check_done(result);
+  for (const char* run : {"   1/2  ", "   2/2  "}) {
+    const std::size_t warning =
+        result.out.find("  warning: reinforce.reward: gain rewards", result.out.find(run));
+    REQUIRE(warning != std::string::npos);
+    CHECK(result.out.substr(result.out.rfind('\n', warning) + 1).starts_with(run));
+  }
 }
 
 TEST_CASE("Ctrl-C saves every run in training") {

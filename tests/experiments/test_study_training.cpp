@@ -8,7 +8,6 @@
 #include <set>
 
 #include "experiments/runs/run_failure.h"
-#include "tests/experiments/program.h"
 #include "tests/experiments/studies.h"
 
 namespace saccade {
@@ -250,20 +249,6 @@ TEST_CASE("a training is refused if another one holds its folder") {
                    "out: is being trained by process "));
   }
   CHECK_FALSE(fs::exists(tiny.path / "out/config.yaml"));
-}
-
-TEST_CASE("warnings of single runs are shown in a study, with the run's name") {
-  const TinyStudy tiny("seeds: 2\n");
-  const Program::Result result =
-      run_saccade(tiny.path, {"run", "tiny.yaml", "reinforce.reward=gain", "training.episodes=16",
-                              "--out", "study", "--jobs", "1", "--threads", "1"});
-  check_done(result);
-  for (const char* run : {"   1/2  ", "   2/2  "}) {
-    const std::size_t warning =
-        result.out.find("  warning: reinforce.reward: gain rewards", result.out.find(run));
-    REQUIRE(warning != std::string::npos);
-    CHECK(result.out.substr(result.out.rfind('\n', warning) + 1).starts_with(run));
-  }
 }
 
 TEST_CASE("a run that is stopped has a checkpoint once it has begun") {
