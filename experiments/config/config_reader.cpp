@@ -77,6 +77,7 @@ void ConfigReader::read_assignment(const Assignment& assignment) {
   source_has_lines_ = false;
   const YAML::Mark nowhere;
   const std::string& key = assignment.key;
+  if (is_study_key(key)) fail_study(nowhere, key);
   if (is_section(key))
     fail(nowhere, fmt::format("'{}' is a section; its keys: {}", key, keys_in(key)));
   for (const Setting& setting : settings())
@@ -113,7 +114,7 @@ void ConfigReader::read_section(const YAML::Node& node, const std::string& secti
     if (is_study_key(key)) {
       seen_.add(key, key_mark, source_, source_has_lines_);
       if (study_ == StudyKeys::passed_over) continue;
-      fail(key_mark, key + " makes this a study of several runs; `saccade run` runs one");
+      fail_study(key_mark, key);
     }
     const Setting* setting = find_setting(key);
     if (setting == nullptr && !is_section(key)) fail_unknown(key_mark, key);
@@ -259,6 +260,10 @@ double ConfigReader::number(const YAML::Node& node, const Setting& setting,
 
 void ConfigReader::fail(const YAML::Mark& mark, const std::string& message) const {
   throw InputError(place(mark) + ": " + message);
+}
+
+void ConfigReader::fail_study(const YAML::Mark& mark, const std::string& key) const {
+  fail(mark, key + " is a key of studies, not of one run; `saccade run` runs studies");
 }
 
 void ConfigReader::fail_unknown(const YAML::Mark& mark, const std::string& key) const {

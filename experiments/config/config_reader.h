@@ -59,6 +59,7 @@ class ConfigReader {
                   std::map<std::string, Part> missing) const;
 
   [[noreturn]] void fail(const YAML::Mark& mark, const std::string& message) const;
+  [[noreturn]] void fail_study(const YAML::Mark& mark, const std::string& key) const;
   [[noreturn]] void fail_unknown(const YAML::Mark& mark, const std::string& key) const;
   [[noreturn]] void reject(const YAML::Node& node, const Setting& setting,
                            const std::string& fault) const;

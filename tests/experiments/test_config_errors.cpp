@@ -54,7 +54,7 @@ TEST_CASE("a configuration has at most 50000 keys and values") {
   for (int i = 0; i < 25'000; ++i) keys += fmt::format("key{}: 1\n", i);
   check_contains(message(keys), {"x.yaml:25000:", ": more than 50000 keys and values"});
   CHECK(contains(message("no_such_key: 1\n"), "x.yaml:1:1: unknown key"));
-  CHECK(contains(message(list(49'997)), "makes this a study"));  // the list, its key and the file
+  CHECK(contains(message(list(49'997)), "is a key of studies"));  // the list, its key and the file
   CHECK(contains(message(list(49'998)), "more than 50000"));
 }
 

@@ -228,6 +228,7 @@ TEST_CASE("an invalid study is refused with its location") {
       {"seeds: [1, 01]\n", "seeds: '[1, 01]'"},
       {"seeds: [-1]\n", "seed: '-1' is out of range"},
       {"seed: 4\nseeds: 2\n", "seed has no effect with seeds"},
+      {"vary: {seeds: [1, 2]}\n", "tiny.yaml:12:16: seeds is a key of studies, not of one run"},
       {"vary: {model.coer: [rnn]}\n", "did you mean 'model.core'"},
       {"vary: [{attention.glimpse.knid: random}]\n", "did you mean 'attention.glimpse.kind'"}};
   for (const auto& [lines, message] : faults) {
@@ -327,7 +328,11 @@ TEST_CASE("a listener receives the rows of each run, and can stop the study") {
 TEST_CASE("only run accepts a study") {
   const TinyStudy tiny("seeds: 2\n");
   CHECK(contains(message_of<InputError>([&] { read_config(tiny.yaml); }),
-                 "seeds makes this a study"));
+                 "seeds is a key of studies"));
+  const TinyExperiment one;
+  CHECK(
+      message_of<InputError>([&] { read_config(one.yaml, Names{"seeds=2"}); }) ==
+      "override 'seeds=2': seeds is a key of studies, not of one run; `saccade run` runs studies");
 }
 
 TEST_CASE("a study trains every run, reports failures, skips finished runs and compares") {
