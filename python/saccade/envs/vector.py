@@ -40,8 +40,7 @@ class GlimpseVectorEnv(Described, gym.vector.VectorEnv[Any, Any, Any]):
     Raises:
         TypeError: an argument has an unknown name.
         InputError: an argument or action is invalid; the message names the environment, and the
-        state
-            is unchanged.
+            state is unchanged.
     """
 
     metadata = {
