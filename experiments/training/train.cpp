@@ -33,6 +33,15 @@ std::string warning_of_rewards(const AgentConfig& config, const Model& model) {
       reward);
 }
 
+// Scenes of digits are drawn by seed and number alone, with the digits of their split.
+std::string warning_of_seeds(const Config& config, const Task& task) {
+  if (!task.kind.has_digits || config.seed != config.evaluation.seed) return "";
+  return fmt::format(
+      "warning: seed: {} is evaluation.seed, too, so the first training scenes have the layouts of "
+      "the validation and test scenes, with other digits; another seed has its own\n",
+      config.seed);
+}
+
 // `waited`: in all threads together.
 std::string word_on_waiting(double waited, double seconds, int threads) {
   const double share = seconds > 0.0 ? std::min(1.0, waited / (seconds * threads)) : 0.0;
@@ -152,6 +161,7 @@ bool train_in(const Config& config, const RunFolder& folder, const RunLock* lock
   if (task.kind.has_digits && digits_are_own(config.data.source))
     progress.note(data_summary(config, task.digits));
   remark(warning_of_rewards(config.agent, task.model));
+  remark(warning_of_seeds(config, task));
   if (!train_watched(*training, config, folder, stop, ranks)) return false;
   const TrainingFigures figures = training->figures();
   if (const auto waited = own.seconds_waited())

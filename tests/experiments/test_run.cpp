@@ -300,6 +300,33 @@ TEST_CASE("a run without --out is named after its configuration, overrides and s
   CHECK(name(91, 'b') != name(91, 'c'));
 }
 
+TEST_CASE("a run warns of a seed that draws its test scenes, and of rewards that nothing trains") {
+  const TinyExperiment tiny;
+  int runs = 0;
+  const auto remarked = [&](const Overrides& overrides) {
+    struct Remarks : StopsInUpdate {
+      void remark(const std::string& text) override { all += text; }
+      std::string all;
+    } remarks;
+    const RunFolder folder(tiny.path / fmt::format("run{}", runs++));
+    CHECK_FALSE(
+        train(read_config(tiny.yaml, overrides), folder, {.threads = 1}, remarks, remarks.stop));
+    return remarks.all;
+  };
+  CHECK(remarked({}) == "");
+  CHECK(remarked({"seed=777"}) ==
+        "warning: seed: 777 is evaluation.seed, too, so the first training scenes have the layouts "
+        "of the validation and test scenes, with other digits; another seed has its own\n");
+  CHECK(contains(remarked({"evaluation.seed=1"}), "warning: seed: 1 is evaluation.seed, too"));
+  Overrides without_digits = kCatchTask;
+  without_digits.push_back("seed=777");
+  CHECK(remarked(without_digits) == "");
+
+  CHECK(contains(remarked({"reinforce.reward=gain"}),
+                 "warning: reinforce.reward: gain rewards each"));
+  CHECK(remarked({"reinforce.reward=gain", "training.step_loss=0.5"}) == "");
+}
+
 TEST_CASE("a warning of overfitting counts the images that the validation showed") {
   const TinyExperiment tiny;
   const Task task(read_config(tiny.yaml, Overrides{"evaluation.scenes=3"}));
