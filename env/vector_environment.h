@@ -139,6 +139,8 @@ class VectorEnvironment {
 
  private:
   static constexpr int kLane = 32;  // environments per thread task
+  // Splits of catch use scene numbers beyond those of these seeds.
+  static constexpr std::uint64_t kSeeds = std::uint64_t{1} << 30;
 
   struct Lane {
     int first, count;
@@ -154,6 +156,8 @@ class VectorEnvironment {
     double reward = 0.0;
     bool seeded = false, ended = false;
     int scenes = 0;  // its index in scenes_
+
+    std::uint64_t scene(std::uint32_t episode) const { return seed << 32 | episode; }
   };
   /// Memory for final_, sized for all N.
   struct Memory {
@@ -165,7 +169,10 @@ class VectorEnvironment {
   const Environment& first() const { return *lanes_.front().environments.front(); }
   bool acts() const { return first().answer_kind() == AnswerKind::actions; }
   template <class Body>
-  void for_each_lane(const Body& body);
+  void for_each_lane(const Body& body) {
+    if (!workers_) return body(lanes_.front());
+    workers_->for_each(static_cast<int>(lanes_.size()), [&](int l) { body(lanes_[l]); });
+  }
   void check(const VectorActions& actions) const;
   void check(const VectorState& state) const;
   void replay(Lane& lane);
