@@ -81,13 +81,13 @@ struct ReadKind {
   bool reads_a_state = true;
   bool attends = false;   // by a score: the settings of AttendConfig, a query and an output
   bool has_hops = false;  // several distributions, and a penalty for those that are alike
-  bool has_mask = true;
+  bool weighs = true;     // several states, of which the mask may exclude some
 };
 
 const NameTable<ReadKind>& read_table() {
   static const NameTable<ReadKind> table{
       "attention.hidden.kind",
-      {{"last", {.make = make_pooling<Last>, .has_mask = false}},
+      {{"last", {.make = make_pooling<Last>, .weighs = false}},
        {"mean", {.make = make_pooling<Mean>}},
        {"attend", {.make = make_hidden_attend, .check = check_hidden_attend, .attends = true}},
        {"self",
@@ -176,7 +176,7 @@ Settings describe(HiddenConfig& config, const Needs& read_once) {
   };
   const Condition attends = of_kinds([](const ReadKind& kind) { return kind.attends; });
   const Condition has_hops = of_kinds([](const ReadKind& kind) { return kind.has_hops; });
-  const Condition has_mask = of_kinds([](const ReadKind& kind) { return kind.has_mask; });
+  const Condition weighs = of_kinds([](const ReadKind& kind) { return kind.weighs; });
   const Condition has_score =
       of_kinds([](const ReadKind& kind) { return kind.attends || kind.has_hops; });
   const Condition local = when(&attend.area, attention_areas(), area_is_local);
@@ -201,7 +201,7 @@ Settings describe(HiddenConfig& config, const Needs& read_once) {
       {"attention.hidden.window", &attend.window, kAttendWindow,
        "Number of states in reach on each side of the centre", attends && local},
       {"attention.hidden.mask", &config.mask, Text::mask,
-       "Steps that may be read: a digit for each, 1 or 0. null: all", has_mask},
+       "Steps that may be read: a digit for each, 1 or 0. null: all", weighs},
       {"attention.hidden.hops", &config.hops, kHops, "Number of rows of the matrix A of self",
        has_hops},
       {"attention.hidden.penalty", &config.penalty, kLossWeight,
@@ -213,6 +213,6 @@ void check(const HiddenConfig& config) { read_table().at(config.kind).check(conf
 std::vector<std::string> hidden_kinds() { return read_table().names(); }
 bool hidden_reads_a_state(const std::string& kind) { return read_table().at(kind).reads_a_state; }
 bool hidden_attends(const std::string& kind) { return read_table().at(kind).attends; }
-bool hidden_has_mask(const std::string& kind) { return read_table().at(kind).has_mask; }
+bool hidden_weighs(const std::string& kind) { return read_table().at(kind).weighs; }
 
 }  // namespace saccade

@@ -43,10 +43,12 @@ std::vector<std::string> hidden_kinds();
 bool hidden_reads_a_state(const std::string& kind);
 /// Whether a query scores the states (AttendConfig).
 bool hidden_attends(const std::string& kind);
-/// Whether attention.hidden.mask applies.
-bool hidden_has_mask(const std::string& kind);
+/// Whether it weighs several states, of which attention.hidden.mask may exclude some.
+bool hidden_weighs(const std::string& kind);
 std::vector<std::string> hidden_queries();  // none, mean, last
 std::vector<std::string> hidden_outputs();  // context_and_last, context
+/// Whether the output contains the last state besides the context.
+bool output_has_last(const std::string& output);
 
 /// Workspace of a kind beyond HiddenMemory.
 struct HiddenExtension {

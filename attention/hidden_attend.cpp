@@ -17,7 +17,7 @@ const NameTable<Query>& queries() {
   return table;
 }
 
-// Whether the output contains the last state besides the context.
+// The outputs, and whether each contains the last state besides the context.
 const NameTable<bool>& outputs() {
   static const NameTable<bool> table{"attention.hidden.output",
                                      {{"context_and_last", true}, {"context", false}}};
@@ -45,7 +45,7 @@ class HiddenAttend final : public HiddenAttention {
                ParameterLayout& layout)
       : HiddenAttention(config, state_size, steps),
         query_(queries().at(config.query)),
-        with_last_(outputs().at(config.output)),
+        with_last_(output_has_last(config.output)),
         attend_(name, config.attend, query_size(), state_size, layout) {}
 
   int output_size() const override { return (with_last_ ? 2 : 1) * state_size_; }
@@ -171,6 +171,7 @@ class HiddenAttend final : public HiddenAttention {
 
 std::vector<std::string> hidden_queries() { return queries().names(); }
 std::vector<std::string> hidden_outputs() { return outputs().names(); }
+bool output_has_last(const std::string& output) { return outputs().at(output); }
 
 void check_hidden_attend(const HiddenConfig& config) {
   constexpr int kWidth = 1;  // any equal value: query and values are both states

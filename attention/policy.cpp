@@ -91,6 +91,10 @@ bool has_fixed_places(const std::string& kind) {
   const Policy* found = policy_table().find(kind);
   return found != nullptr && (*found == center || *found == scan);
 }
+bool visits_all_parts(const std::string& kind) {
+  const Policy* found = policy_table().find(kind);
+  return found != nullptr && *found == scan;
+}
 void register_policy(const std::string& name, Policy policy) {
   if (policy == nullptr)
     throw InputError("policy: '" + name + "' cannot be registered: needed: a function");

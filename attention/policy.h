@@ -40,6 +40,8 @@ std::vector<std::string> policies();
 /// Whether a policy's places are the same in every episode: those of `center` and `scan`.
 /// False for a name that is no policy's.
 bool has_fixed_places(const std::string& kind);
+/// Whether a policy visits every part of the canvas in turn: that of `scan`.
+bool visits_all_parts(const std::string& kind);
 /// Adds a control of the program that calls it, before anything else is called: a glimpse kind
 /// whose points are not trained. Throws as NameTable::add does, and InputError for a null function;
 /// the names of other glimpse kinds are taken (agent/looking/looking.h).

@@ -293,7 +293,7 @@ class ClassAnswering final : public Answering {
             .classifier =
                 LinearHead("classifier", inputs, spec.num_classes, uniform_fan_in(inputs), layout),
             .num_classes = spec.num_classes,
-            .weighs = config.hidden.kind != "last",
+            .weighs = hidden_weighs(config.hidden.kind),
             .classifier_weight = config.training.classifier_weight,
             .step_loss = config.training.step_loss,
             .reward = find_reward(config.reinforce.reward),

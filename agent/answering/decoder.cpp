@@ -34,7 +34,7 @@ DecoderConfig checked(const DecoderConfig& config, const HiddenConfig& hidden, i
 
 // Empty for a kind that reads none.
 std::string checked_mask(const HiddenConfig& hidden, int steps) {
-  if (!hidden_has_mask(hidden.kind)) return {};
+  if (!hidden_weighs(hidden.kind)) return {};
   parse_mask(hidden.mask, steps);
   return hidden.mask;
 }

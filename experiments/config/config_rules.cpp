@@ -14,13 +14,13 @@
 #include "experiments/config/settings.h"
 #include "experiments/config/unused_settings.h"
 
-// The rules of the libraries stand where the things are that they are about; here their messages
-// get the place of what was given. What a task requires of the agent stands here.
+// Rules about single parts are in their libraries; here their messages get the place of the
+// setting. Rules about what a task requires of the agent are here.
 namespace saccade {
 namespace {
 
-// Runs a rule. The message of a SettingError then begins with the place of the first of its
-// settings that was given.
+// Calls `rule`. Adds to the message of a SettingError the place of the first of its settings that
+// was given.
 template <class Rule>
 void at_its_place(const GivenKeys& given, const Rule& rule) {
   try {
@@ -33,7 +33,7 @@ void at_its_place(const GivenKeys& given, const Rule& rule) {
   }
 }
 
-// What a world that changes asks of the agent that looks at it.
+// A world that moves requires an agent that sees it at every step.
 void check_motion(const Config& config) {
   const AgentConfig& agent = config.agent;
   if (!is_recurrent(agent.model) || !find_glimpse_kind(agent.glimpse.kind).sees_motion)
@@ -44,7 +44,7 @@ void check_motion(const Config& config) {
                     config.scene.kind));
 }
 
-// What a world asks of the agent that acts in it.
+// A world with actions requires enough of them to earn a reward.
 void check_actions(const Config& config, const TaskKind& task) {
   const AgentConfig& agent = config.agent;
   if (task.first_event == nullptr) return;
@@ -55,7 +55,7 @@ void check_actions(const Config& config, const TaskKind& task) {
                     agent.glimpse.num_glimpses, task.event, least));
 }
 
-// An agent must see what follows the cue: its first look alone may see the cue.
+// Only the first look may see the cue: the agent must see the scene that follows it.
 void check_cue(const Config& config) {
   const AgentConfig& agent = config.agent;
   const GlimpseConfig& glimpse = agent.glimpse;
@@ -80,7 +80,7 @@ void check_cue(const Config& config) {
                     glimpse.num_glimpses, config.scene.kind));
 }
 
-// What a text asks of the agent that reads it.
+// A text requires an agent that reads it line by line.
 void check_text(const Config& config) {
   const AgentConfig& agent = config.agent;
   if (!is_recurrent(agent.model))
@@ -94,7 +94,7 @@ void check_text(const Config& config) {
                                    agent.glimpse.kind, config.scene.kind));
 }
 
-// What a world that gives single glimpses, and no canvas, asks of the agent and of the run.
+// A world that gives single glimpses requires an agent and a run that need no canvas.
 void check_given_glimpses(const Config& config) {
   const AgentConfig& agent = config.agent;
   const auto require = [&](bool allowed, const std::string& key, const std::string& value,
@@ -124,15 +124,16 @@ void check_given_glimpses(const Config& config) {
   require(config.record.every == 0, "record.every", std::to_string(config.record.every), "0");
 }
 
-// A scan walks the tiles of as many digits as it has glimpses.
+// A scan visits the tiles of as many digits as it has glimpses.
 void check_tiles(const Config& config) {
   const int digits = config.scene.num_digits, glimpses = config.agent.glimpse.num_glimpses;
-  if (config.agent.glimpse.kind == "scan" && glimpses != digits)
+  const std::string& kind = config.agent.glimpse.kind;
+  if (visits_all_parts(kind) && glimpses != digits)
     throw SettingError(
         {"attention.glimpse.num_glimpses", "scene.num_digits", "scene.kind"},
-        fmt::format("attention.glimpse.num_glimpses: {} of attention.glimpse.kind: scan miss the "
+        fmt::format("attention.glimpse.num_glimpses: {} of attention.glimpse.kind: {} miss the "
                     "tiles of scene.kind: {}; allowed: scene.num_digits: {}",
-                    glimpses, config.scene.kind, digits));
+                    glimpses, kind, config.scene.kind, digits));
 }
 
 void check_task(const Config& config) {
@@ -147,12 +148,12 @@ void check_task(const Config& config) {
 
 }  // namespace
 
-// What was not given is what the rest implies.
+// Only settings that were not given are set.
 void settle(Config& config) {
   const GivenKeys& given = config.given;
   SceneConfig scene = config.scene;
   settle(scene);
-  // The default that was given means no clutter, too, where there is none.
+  // Its default may be given in scenes without clutter, too, and then means none.
   if (!given.contains("scene.num_distractors") ||
       config.scene.num_distractors == SceneConfig{}.num_distractors)
     config.scene.num_distractors = scene.num_distractors;
@@ -172,8 +173,8 @@ void settle(Config& config) {
     optimizer.final_learning_rate = 0.01 * optimizer.learning_rate;
 }
 
-// What is left out may have been what another setting needed, and what is settled follows from what
-// is left.
+// Repeats, because a setting that is reset may be one that another setting needed, or one on which
+// settled values depend.
 void leave_out_unused(Config& config) {
   while (true) {
     Config settled = config;

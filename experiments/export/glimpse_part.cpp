@@ -1,20 +1,46 @@
 #include <fmt/format.h>
 
-#include "agent/looking/glimpse_filters.h"
+#include "agent/looking/context_network.h"
+#include "base/name_table.h"
 #include "experiments/export/operations.h"
 #include "experiments/export/parts.h"
 
 namespace saccade {
 namespace {
 
-// Residual blocks on (N, channels, side, side), as agent/looking/residual_filters.cpp has them.
-Value residual(Graph& graph, const ModelConfig& model, Value seen) {
+// The outputs (N, size) of a network's filters for scaled pixels (N, D), each network by its name.
+using Filters = Value (*)(Graph& graph, const Task& task, const Value& pixels);
+
+Value no_filters(Graph&, const Task&, const Value& pixels) { return pixels; }
+
+// (scale, row, col, filter), as agent/looking/glimpse_filters.cpp has them.
+Value convolution(Graph& graph, const Task& task, const Value& pixels) {
+  const ModelConfig& model = task.config.agent.model;
+  const LookTraits& look = task.model.look();
+  const std::int64_t side = look.picture_side, channels = task.model.canvas().channels;
+  const Value images = onnx_reshape(graph, pixels, {-1, channels, side, side});
+  const Value maps = export_convolution(graph, images, "glimpse.filters",
+                                        {.channels = task.model.canvas().channels,
+                                         .kernel_size = model.glimpse_kernel,
+                                         .stride = model.glimpse_stride,
+                                         .padding = 0});
+  const std::int64_t positions = (side - model.glimpse_kernel) / model.glimpse_stride + 1;
+  return onnx_reshape(graph, onnx_transpose(graph, maps, {0, 2, 3, 1}),
+                      {-1, look.pictures * positions * positions * model.glimpse_filters});
+}
+
+// (row, col, filter) of the last block, as agent/looking/residual_filters.cpp has them.
+Value residual(Graph& graph, const Task& task, const Value& pixels) {
+  const ModelConfig& model = task.config.agent.model;
+  const LookTraits& look = task.model.look();
+  const std::int64_t side = look.picture_side, channels = task.model.canvas().channels;
   const auto convolution = [&](const Value& images, const std::string& name, int stride) {
-    const int channels = graph.numbers_of(name + ".weight").rows / 9;
+    const int inputs = graph.numbers_of(name + ".weight").rows / 9;
     return export_linear_convolution(
         graph, images, name,
-        {.channels = channels, .kernel_size = 3, .stride = stride, .padding = 1});
+        {.channels = inputs, .kernel_size = 3, .stride = stride, .padding = 1});
   };
+  Value seen = onnx_reshape(graph, pixels, {-1, look.pictures * channels, side, side});
   for (int stage = 1; stage <= model.glimpse_stages; ++stage) {
     const std::string name = fmt::format("glimpse.filters.stage{}.", stage);
     seen = onnx_relu(graph, convolution(seen, name + "enter", stage == 1 ? 1 : 2));
@@ -24,32 +50,23 @@ Value residual(Graph& graph, const ModelConfig& model, Value seen) {
       seen = onnx_relu(graph, onnx_add(graph, seen, convolution(inner, of_block + "second", 1)));
     }
   }
-  return seen;
+  return onnx_reshape(graph, onnx_transpose(graph, seen, {0, 2, 3, 1}), {0, -1});
 }
 
-// Returns the glimpse network's input from glimpses (N, D): the scaled pixels, or the filters'
-// outputs, of each scale (scale, row, col, filter) or of all (row, col, filter).
+const NameTable<Filters>& exported_filters() {
+  static const NameTable<Filters> table{
+      "model.glimpse_network in an export",
+      {{"mlp", no_filters}, {"conv", convolution}, {"residual", residual}}};
+  return table;
+}
+
+// Returns the glimpse network's input from glimpses (N, D).
 Value filtered(Graph& graph, const Task& task, const Value& glimpses) {
-  const ModelConfig& model = task.config.agent.model;
   const LookTraits& look = task.model.look();
-  const std::int64_t side = look.picture_side, channels = task.model.canvas().channels;
-  const Value seen = export_scaled(graph, task, glimpses, side * side,
-                                   {-1, look.pictures * channels * side * side});
-  if (model.glimpse_network == "mlp") return seen;
-  if (model.glimpse_network == "residual") {
-    const Value images = onnx_reshape(graph, seen, {-1, look.pictures * channels, side, side});
-    const Value maps = residual(graph, model, images);
-    return onnx_reshape(graph, onnx_transpose(graph, maps, {0, 2, 3, 1}), {0, -1});
-  }
-  const Value images = onnx_reshape(graph, seen, {-1, channels, side, side});
-  const Value maps = export_convolution(graph, images, "glimpse.filters",
-                                        {.channels = task.model.canvas().channels,
-                                         .kernel_size = model.glimpse_kernel,
-                                         .stride = model.glimpse_stride,
-                                         .padding = 0});
-  const std::int64_t positions = (side - model.glimpse_kernel) / model.glimpse_stride + 1;
-  return onnx_reshape(graph, onnx_transpose(graph, maps, {0, 2, 3, 1}),
-                      {-1, look.pictures * positions * positions * model.glimpse_filters});
+  const std::int64_t plane = std::int64_t{look.picture_side} * look.picture_side;
+  const Value pixels = export_scaled(graph, task, glimpses, plane,
+                                     {-1, look.pictures * task.model.canvas().channels * plane});
+  return exported_filters().at(task.config.agent.model.glimpse_network)(graph, task, pixels);
 }
 
 }  // namespace
@@ -143,7 +160,7 @@ Value export_context(Graph& graph, const Task& task, const Value& thumbnail) {
 
 Value export_context_of_canvas(Graph& graph, const Task& task, const Value& canvas) {
   const ModelConfig& model = task.config.agent.model;
-  if (model.context == "none") return "";
+  if (!has_context(model)) return "";
   const Value small =
       export_shrunk(graph, canvas, task.model.canvas(), model.context_size, model.context_size);
   return export_context(graph, task, onnx_reshape(graph, small, {0, -1}));
@@ -151,7 +168,7 @@ Value export_context_of_canvas(Graph& graph, const Task& task, const Value& canv
 
 Value export_context_input(Graph& graph, const Task& task) {
   const ModelConfig& model = task.config.agent.model;
-  if (model.context == "none") return "";
+  if (!has_context(model)) return "";
   const std::int64_t pixels =
       std::int64_t{model.context_size} * model.context_size * task.model.canvas().channels;
   return export_context(

@@ -108,7 +108,8 @@ class AgentGraph {
     if (const Value stop = export_stop(graph, carried.state, answer); !stop.empty())
       graph.output("stop", stop, {"batch", std::int64_t{1}},
                    "the probability of stopping after this look, having come so far");
-    if (const Value baseline = export_baseline(graph, config_, carried.state); !baseline.empty())
+    if (const Value baseline = export_baseline(graph, task_.model, carried.state);
+        !baseline.empty())
       graph.output("baseline", baseline, {"batch", std::int64_t{1}},
                    "what is expected to be earned from the next look on");
     put_choice("next", look_->next(graph, carried.state, spec, count));
@@ -142,7 +143,7 @@ class AgentGraph {
 
  private:
   bool reads_all() const {
-    return task_.kind.answer == AnswerKind::one_class && config_.hidden.kind != "last";
+    return task_.kind.answer == AnswerKind::one_class && hidden_weighs(config_.hidden.kind);
   }
   bool carries_state() const { return core_->reads_state() || input_has_gate(config_.input.kind); }
   std::int64_t width() const { return task_.model.state_size(); }

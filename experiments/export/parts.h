@@ -170,7 +170,7 @@ Value export_score(Graph& graph, const std::string& kind, const std::string& nam
                    const Value& query, const Value& keys, int key_size);
 /// Returns the REINFORCE baseline for state (B, H): (B, 1); none if it is not learned or also reads
 /// the true label.
-Value export_baseline(Graph& graph, const AgentConfig& config, const Value& state);
+Value export_baseline(Graph& graph, const Model& model, const Value& state);
 /// Returns lambda, the probability of stopping in state (B, H) after a look whose answer has these
 /// logarithms of the classes' probabilities (B, C): (B, 1); none if the agent does not learn when
 /// to stop.

@@ -40,17 +40,15 @@ class ReadGraph {
     return graph_.node("Div", {total, least});
   }
 
-  Value attend(int state_size) const {
-    const bool asks = config_.query != "none";
-    const Value query = !asks ? "" : config_.query == "mean" ? mean() : last();
+  Value attend(const Value& query, int state_size) const {
     const Value scores =
         export_score(graph_, config_.attend.score, "hidden.score", query, states_, state_size);
     const Value weights =
-        config_.attend.area == "local" ? local_weights(scores, query) : softmax(scores, mask_);
+        area_is_local(config_.attend.area) ? local_weights(scores, query) : softmax(scores, mask_);
     const Value context =
         onnx_squeeze(graph_, onnx_product(graph_, onnx_unsqueeze(graph_, weights, 1), states_), 1);
     const Value read = or_nothing(context);
-    return config_.output == "context" ? read : onnx_concat(graph_, {read, last()}, 1);
+    return output_has_last(config_.output) ? onnx_concat(graph_, {read, last()}, 1) : read;
   }
 
   // M = A H, hop by hop.
@@ -131,15 +129,30 @@ class ReadGraph {
   Value allowed_;  // (1, 1): number of allowed values
 };
 
-using Read = Value (*)(const ReadGraph& read, int state_size);
+using Query = Value (*)(const ReadGraph& read);
+
+const NameTable<Query>& exported_queries() {
+  static const NameTable<Query> table{
+      "attention.hidden.query in an export",
+      {{"none", [](const ReadGraph&) { return Value(); }},
+       {"mean", [](const ReadGraph& read) { return read.mean(); }},
+       {"last", [](const ReadGraph& read) { return read.last(); }}}};
+  return table;
+}
+
+using Read = Value (*)(const ReadGraph& read, const HiddenConfig& config, int state_size);
 
 const NameTable<Read>& exported_reads() {
   static const NameTable<Read> table{
       "attention.hidden.kind in an export",
-      {{"last", [](const ReadGraph& read, int) { return read.last(); }},
-       {"mean", [](const ReadGraph& read, int) { return read.mean(); }},
-       {"attend", [](const ReadGraph& read, int size) { return read.attend(size); }},
-       {"self", [](const ReadGraph& read, int size) { return read.self(size); }}}};
+      {{"last", [](const ReadGraph& read, const HiddenConfig&, int) { return read.last(); }},
+       {"mean", [](const ReadGraph& read, const HiddenConfig&, int) { return read.mean(); }},
+       {"attend",
+        [](const ReadGraph& read, const HiddenConfig& config, int size) {
+          return read.attend(exported_queries().at(config.query)(read), size);
+        }},
+       {"self",
+        [](const ReadGraph& read, const HiddenConfig&, int size) { return read.self(size); }}}};
   return table;
 }
 
@@ -196,7 +209,7 @@ const NameTable<Value (ScoreGraph::*)() const>& exported_scores() {
 Value export_read(Graph& graph, const HiddenConfig& config, const Value& states, int state_size,
                   int steps) {
   const Read read = exported_reads().at(config.kind);
-  return read(ReadGraph(graph, config, states, steps), state_size);
+  return read(ReadGraph(graph, config, states, steps), config, state_size);
 }
 
 Value export_score(Graph& graph, const std::string& kind, const std::string& name,

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 
+#include "agent/looking/context_network.h"
 #include "base/error.h"
 #include "experiments/config/variants.h"
 #include "python/bindings/agent.h"
@@ -103,8 +104,7 @@ void bind_agents(nb::module_& m) {
                      const LookTraits& look = model.look();
                      facts["points"] = look.looks && look.retina && look.num_candidates == 0;
                      facts["handed"] = look.looks && look.retina && look.num_candidates == 0 &&
-                                       model.config().model.context == "none" &&
-                                       !model.answer().acts;
+                                       !has_context(model.config().model) && !model.answer().acts;
                      facts["location_size"] = look.location_size;
                      facts["pictures"] = model.look().pictures;
                      facts["picture_side"] = model.look().picture_side;

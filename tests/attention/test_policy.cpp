@@ -46,8 +46,10 @@ TEST_CASE("fixed places are those that neither chance nor the scene changes") {
         alike = alike && samples(b, 0) == samples(0, 0) && samples(b, 1) == samples(0, 1);
     }
     CHECK(has_fixed_places(name) == alike);
+    CHECK(visits_all_parts(name) == (name == "scan"));
   }
   CHECK_FALSE(has_fixed_places("soft_grid"));
+  CHECK_FALSE(visits_all_parts("soft_grid"));
 }
 
 TEST_CASE("the first glimpse is learned, drawn or at a fixed place") {

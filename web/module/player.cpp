@@ -154,7 +154,7 @@ void Player::add_means() {
   NpzArray means = float_array("means", {steps, 2});
   NpzArray deviations = float_array("deviations", {steps, 2});
   std::ranges::fill(floats(means), std::numeric_limits<float>::quiet_NaN());
-  const std::size_t first = task_.config.agent.glimpse.first == "learned" ? 0 : 1;
+  const std::size_t first = first_is_learned(task_.config.agent.glimpse.first) ? 0 : 1;
   for (std::size_t t = first; t < steps; ++t) {
     const int now = static_cast<int>(t);
     const ConstMatrix from = t > 0 ? step(look.locations, now - 1).columns(0, 2) : ConstMatrix{};
