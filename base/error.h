@@ -13,9 +13,9 @@ struct InputError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Settings that contradict each other, or do not fit the data. `keys` are full ("scene.canvas"),
-/// the one that is wrong first; who knows where they were set names the place of the first that
-/// was.
+/// Settings that contradict each other, or do not fit the data. `keys`: in full ("scene.canvas"),
+/// the wrong one first. A reader of configurations adds where the first of them that was set
+/// stands.
 struct SettingError : InputError {
   SettingError(std::vector<std::string> keys_, const std::string& message)
       : InputError(message), keys(std::move(keys_)) {}

@@ -10,8 +10,8 @@ namespace saccade {
 /// its control groups (v2) if that is less. The largest integer if neither is known.
 std::int64_t available_memory();
 
-/// Bytes that are left in the control group (v2) of this folder: its limit less what it holds, but
-/// for files that it can give up. The largest integer if it has no limit.
+/// Bytes that are left in the control group (v2) of this folder: its limit minus its use, of which
+/// cached files that can be dropped do not count. The largest integer if it has no limit.
 std::int64_t memory_left_in(const std::filesystem::path& group);
 
 /// The least that is left in a group and in those above it, since each limits all below it. `root`

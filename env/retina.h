@@ -83,14 +83,14 @@ class Retina {
   /// fractions (u, v) of a pixel from whole boxes V[i, j], so that a cell is
   ///   (1 - v) ((1 - u) V[i, j] + u V[i, j + 1]) + v ((1 - u) V[i + 1, j] + u V[i + 1, j + 1]),
   /// at the finest scale the bilinear interpolation of pixels (Jaderberg et al. 2015, equation 5),
-  /// at coarser ones the same box average, exactly. By pooling max, what interpolates are maxima.
+  /// at coarser ones the same box average, exactly. With max pooling V are maxima.
   ///
   /// slopes (2 D): the derivative of each number of the glimpse by x, then that by y (equation 7),
   /// in location units. A cell is linear in each of u and v: at a pixel edge, where its derivative
   /// jumps, it is the one to the right or below.
   void look_smoothly(std::span<const std::byte> prepared, float x, float y, float* glimpse,
                      float* slopes) const;
-  /// As look_backward, of look_smoothly (equation 6).
+  /// The backward pass of look_smoothly (equation 6), as look_backward is that of look.
   void look_smoothly_backward(std::span<float> dcanvas, float x, float y,
                               std::span<const float> dglimpse) const;
 
@@ -105,7 +105,7 @@ class Retina {
   /// they are those to the right or below. Requires zooms().
   void look_zoomed(std::span<const std::byte> prepared, const float* location, float* glimpse,
                    float* slopes) const;
-  /// As look_backward, of look_zoomed.
+  /// The backward pass of look_zoomed, likewise.
   void look_zoomed_backward(std::span<float> dcanvas, const float* location,
                             std::span<const float> dglimpse) const;
 

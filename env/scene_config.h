@@ -34,11 +34,11 @@ struct SceneConfig {
 
 Settings describe(SceneConfig& config);
 
-/// Resets what the kind has none of: distractors, a label of all digits, a varying number or size
-/// of digits, a target.
+/// Resets settings that have no effect with the kind: of distractors, the label of several digits,
+/// a varying number of digits, their size, a target.
 void settle(SceneConfig& config);
 
-/// Throws InputError naming the keys of what contradicts each other, whatever the digits.
+/// Throws InputError naming the keys of settings that contradict each other, whatever the digits.
 void check(const SceneConfig& config);
 
 }  // namespace saccade

@@ -28,8 +28,8 @@ class SceneSource {
   virtual void visit(std::uint64_t first, int count, const Visitor& visit) = 0;
 };
 
-/// What a program gives to the environments of a task, which it outlives; null if there is none:
-/// the scenes of the splits, or a world, which numbers those of all.
+/// What a program gives to the environments of a task: the scenes of each split, or one world,
+/// which numbers the scenes of all splits. Null: none. Must outlive the environments.
 struct SceneSources {
   SceneSource* train = nullptr;
   SceneSource* valid = nullptr;

@@ -43,7 +43,7 @@ struct SafetensorsFile {
 /// complete file. Adds the metadata entry `crc32` over the metadata and the tensors' names, shapes
 /// and values as float32. Equal input gives equal bytes. Tensor names must be distinct and metadata
 /// must be UTF-8. Throws std::runtime_error naming the path if it cannot be written, or the tensor
-/// with a number that half precision does not reach.
+/// with a number that is too large for half precision.
 void write_safetensors(const std::filesystem::path& path, std::span<const NamedTensor> tensors,
                        std::map<std::string, std::string> metadata,
                        Precision precision = Precision::single);
@@ -53,7 +53,7 @@ void write_safetensors(const std::filesystem::path& path, std::span<const NamedT
 /// match the `crc32` entry. Files without that entry, as other programs write them, are not
 /// verified.
 SafetensorsFile read_safetensors(const std::filesystem::path& path);
-/// The same of the bytes of a file. The InputError names the fault alone.
+/// Reads the bytes of a file. The InputError names the fault alone.
 SafetensorsFile parse_safetensors(const std::string& bytes);
 
 }  // namespace saccade

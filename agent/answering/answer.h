@@ -56,7 +56,7 @@ class Answer : public AnswerRecord {
   /// Call when the state h_{t+1} is known. Agents with actions act now; the others answer after the
   /// last step.
   virtual void step(const StepContext& now) = 0;
-  /// In place of step, for episodes that nobody judges: writes as probabilities what the agent
+  /// In place of step, for episodes without rewards: writes as probabilities what the agent
   /// would answer if look t were its last: a class (t), all symbols of a sequence, or the action
   /// (t). It does not act. Where attention.hidden.mask lets a decoder read none of the states, 0.
   virtual void answer_after(int t, std::span<const float> parameters) = 0;

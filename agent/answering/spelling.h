@@ -10,15 +10,14 @@
 
 namespace saccade {
 
-/// The sequences that a decoder says of B episodes, V of each: from V different numbers of its
-/// states. Row v B + b is version v of episode b, of R = V B rows. Allocates nothing after
-/// construction.
+/// Decodes V sequences for each of B episodes, each from a different number of its states. Row v B
+/// + b is version v of episode b, of R = V B rows. Allocates nothing after construction.
 class Spelling {
  public:
   /// Keeps references. `steps` is T.
   Spelling(const Decoder& decoder, const Environment& environment, int steps, int versions);
 
-  /// Says all sequences from the states h_1 .. h_T (T B, H), of which row r reads the first
+  /// Decodes all rows from the states h_1 .. h_T (T B, H), of which row r reads the first
   /// lengths[r] (R): symbol by symbol, after the true preceding symbols if `forced` (teacher
   /// forcing), else after its own.
   void decode(ConstMatrix states, std::span<const int> lengths, bool forced,
@@ -32,7 +31,7 @@ class Spelling {
   }
   /// The probability of the symbols up to the first end mark, which is included.
   float probability(int row) const;
-  /// The mean worth of the symbols of the label.
+  /// The mean, over the symbols of the label, of what the reward pays for each.
   float worth(int row, const RewardKind& reward, const OwnValues& own) const;
   /// The cross-entropy of the label, nats, summed over its symbols.
   double loss(int row) const;

@@ -20,7 +20,7 @@ struct StopKind {
   bool stops = false;     // may answer before the last look
   bool sampled = false;   // learns when, by REINFORCE of sampled decisions
   bool expected = false;  // learns when, by backpropagation of an exact expectation
-  double threshold = 0;   // that attention.glimpse.stop_threshold: 0 stands for, in (0, 1)
+  double threshold = 0;   // used where attention.glimpse.stop_threshold is 0; in (0, 1)
 
   /// Whether it has parameters; else it stops by the probability of the answer.
   bool learned() const { return sampled || expected; }

@@ -26,8 +26,8 @@ struct CriticMemory {
 };
 
 /// The baseline network: b_t, an estimate of what follows step t from the state h_t before it,
-/// which REINFORCE subtracts. It is asked in training alone. `linear`: b = h w + c (Mnih et al.
-/// 2014). `mlp`: b = relu(h W_1 + b_1) w + c. `privileged`: the same of [h | the label, one-hot |
+/// which REINFORCE subtracts. Used in training only. `linear`: b = h w + c (Mnih et al. 2014).
+/// `mlp`: b = relu(h W_1 + b_1) w + c. `privileged`: the same of [h | the label, one-hot |
 /// the target's (x, y)], which the agent cannot know (asymmetric actor-critic, Pinto et al. 2017):
 /// what does not depend on the action may be subtracted, whatever it is. Of T B rows, row t B + b
 /// is step t.

@@ -26,7 +26,7 @@ Command bench_command() {
           .call =
               [line](const Call& call) {
                 warn_of_unused(read_config(line->request.config, line->request.overrides),
-                               Unused::on_progress);
+                               Unused::warn);
                 return say_unless_stopped(
                     call, "measured", [&](const ProgressCallback& on_progress) {
                       const nlohmann::ordered_json figures = bench(line->request, on_progress);

@@ -112,7 +112,7 @@ Ending call_preview(DataLine& line) {
   line.preview.scenes = line.scenes.value_or(line.preview.scenes);
   line.preview.force = line.force;
   const std::unique_ptr<const World> world = preview(line.preview);
-  warn_of_unused(world->config, Unused::on_progress);
+  warn_of_unused(world->config, Unused::warn);
   say(line.out.string() + "\n");
   if (!world->kind.has_digits) return Ending::done;
   const PixelConfig pixels = pixels_of(world->digits.train);

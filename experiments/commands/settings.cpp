@@ -149,7 +149,7 @@ Command config_command() {
                       overrides_option(&line->options.overrides), strict_option(&line->strict)},
           .call =
               [line](const Call&) {
-                if (line->strict) line->options.unused = Unused::refused;
+                if (line->strict) line->options.unused = Unused::refuse;
                 say_as_it_is(show_config(line->options));  // to be read again
                 return Ending::done;
               },

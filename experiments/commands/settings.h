@@ -16,7 +16,7 @@ std::string list_settings(const std::string& pattern, bool json);
 struct ConfigOptions {
   std::filesystem::path config;
   std::vector<std::string> overrides;
-  Unused unused = Unused::on_progress;
+  Unused unused = Unused::warn;
 };
 
 /// An experiment with every setting, resolved, and a word on each: YAML that `run` takes. Of a

@@ -8,7 +8,7 @@
 namespace saccade {
 namespace {
 
-// What a file says, without assignments and overrides.
+// The configuration of a file, before assignments and overrides.
 Config read_document(const YAML::Node& document, const std::string& origin, StudyKeys study) {
   Config config;
   ConfigReader reader(config);
@@ -17,7 +17,7 @@ Config read_document(const YAML::Node& document, const std::string& origin, Stud
   return config;
 }
 
-// The configuration of a file with assignments and overrides over it.
+// The configuration of a file after assignments and overrides.
 Config finish(const Config& file, std::span<const Assignment> assignments,
               std::span<const std::string> overrides) {
   Config config = file;
@@ -44,12 +44,12 @@ Config read_config(const std::filesystem::path& path, std::span<const std::strin
 
 Config parse_config(const std::string& text, const std::string& origin,
                     std::span<const std::string> overrides) {
-  return finish(read_document(load_file(text, origin), origin, StudyKeys::refused), {}, overrides);
+  return finish(read_document(load_file(text, origin), origin, StudyKeys::refuse), {}, overrides);
 }
 
 ExperimentFile::ExperimentFile(const std::string& text, const std::string& origin)
     : document_(std::make_shared<const YAML::Node>(load_file(text, origin))),
-      parsed_(read_document(*document_, origin, StudyKeys::passed_over)) {}
+      parsed_(read_document(*document_, origin, StudyKeys::ignore)) {}
 
 Config ExperimentFile::run(std::span<const Assignment> assignments,
                            std::span<const std::string> overrides) const {

@@ -45,12 +45,12 @@ struct RecordConfig {
   std::string format = "gif";  // a name of recording_formats()
 };
 
-/// A setting that was given and has no effect with the others. It is left out: it has its default.
+/// A setting that was given but has no effect with the others. It is reset to its default.
 struct UnusedSetting {
   std::string key;
   std::string place;      // where it was given
   std::string reason;     // "model.core is lstm"
-  bool replaced = false;  // it has an effect with the file's kinds, and not with the overrides
+  bool replaced = false;  // it has an effect in the file alone, but none with the overrides
 
   bool operator==(const UnusedSetting&) const = default;
 };
@@ -58,9 +58,9 @@ struct UnusedSetting {
 /// One experiment. A YAML file says only what differs from these defaults.
 struct Config {
   std::string name = "unnamed";
-  std::string variant;  // a name of its own among the runs of a study; empty: its settings tell
+  std::string variant;  // name within a study; empty: derived from its settings
   std::uint64_t seed = 1;
-  std::string init_from;  // a run folder whose weights the training begins with; empty: none
+  std::string init_from;  // run folder whose weights the training begins with; empty: none
   DataConfig data;
   PixelConfig pixels;
   AugmentationConfig augmentation;
@@ -71,15 +71,15 @@ struct Config {
   LogConfig log;
   RecordConfig record;
 
-  /// Where each setting was given that was: "file.yaml:7:3" or "override 'key=value'".
+  /// The settings that were given, and where: "file.yaml:7:3" or "override 'key=value'".
   std::map<std::string, std::string> given;
-  /// What was given and left out, which is not in `given`.
+  /// Settings that were given but have no effect. They are not in `given`.
   std::vector<UnusedSetting> unused;
 };
 
-/// Reads a YAML file, or the preset of that name, and then `key.path=value` overrides, in their
-/// order, settles the values that depend on others (final_learning_rate where it was not given, no
-/// distractors where the scene has none), and leaves out what the chosen kinds do not read. Throws
+/// Reads a YAML file, or the preset of that name, and then `key.path=value` overrides in order.
+/// Sets values that depend on others (final_learning_rate unless it was given, no distractors in
+/// scenes without clutter), and resets settings that the chosen kinds do not read. Throws
 /// InputError with file:line:column (or the override), the key, the value, what is allowed and, for
 /// an unknown key, the nearest valid one.
 Config read_config(const std::filesystem::path& path, std::span<const std::string> overrides = {});
@@ -88,13 +88,13 @@ Config read_config(const std::filesystem::path& path, std::span<const std::strin
 Config parse_config(const std::string& text, const std::string& origin,
                     std::span<const std::string> overrides = {});
 
-/// Every key there is, in the order of the documentation.
+/// All keys, in the order of the documentation.
 std::vector<std::string> setting_keys();
 
-/// The value of a setting as YAML. `key` is one of these.
+/// The value of a setting as YAML. `key` is one of setting_keys().
 std::string value_of(const Config& config, const std::string& key);
 
-/// Those of all settings, by their keys.
+/// The values of all settings as YAML, by key.
 std::map<std::string, std::string> values_of(const Config& config);
 
 /// A setting in which two configurations differ, and both its values as YAML.
@@ -108,10 +108,10 @@ std::vector<Difference> differences(const Config& first, const Config& second);
 /// Whether `longer` is `config` with more episodes and nothing else.
 bool is_longer(const Config& longer, const Config& config);
 
-/// Every value as YAML with a word on each, in the order of the documentation. For a Config that
-/// was read, parse_config of it gives the same Config.
+/// All values as YAML, each with a comment, in the order of the documentation. parse_config() of
+/// the text gives the same Config, if `config` was read.
 std::string to_yaml(const Config& config);
-/// With other words on some keys.
+/// The same; `notes` replaces the comments of some keys.
 std::string to_yaml(const Config& config, const std::map<std::string, std::string>& notes);
 
 }  // namespace saccade

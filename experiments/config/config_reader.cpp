@@ -28,7 +28,7 @@ bool is_section(const std::string& key) {
 
 bool names_a_folder(Text text) { return text == Text::word || text == Text::word_or_none; }
 
-// The keys of sections and of settings.
+// The keys of all sections and settings.
 const std::vector<std::string>& all_keys() {
   static const std::vector<std::string> all = [] {
     std::vector<std::string> keys = section_names();
@@ -113,7 +113,7 @@ void ConfigReader::read_section(const YAML::Node& node, const std::string& secti
     const std::string key = (section.empty() ? "" : section + ".") + pair.first.Scalar();
     if (is_study_key(key)) {
       seen_.add(key, key_mark, source_, source_has_lines_);
-      if (study_ == StudyKeys::passed_over) continue;
+      if (study_ == StudyKeys::ignore) continue;
       fail_study(key_mark, key);
     }
     const Setting* setting = find_setting(key);
@@ -126,7 +126,7 @@ void ConfigReader::read_section(const YAML::Node& node, const std::string& secti
   }
 }
 
-// `mark` is the key's. An empty value has no place of its own.
+// `mark` is that of the key, because an empty value has none.
 void ConfigReader::read_setting(const YAML::Node& node, const Setting& setting,
                                 const YAML::Mark& mark) {
   given_[setting.key] = place(mark);

@@ -13,19 +13,19 @@
 
 namespace saccade {
 
-/// What to do with the keys that make several runs of a file: `vary` and `seeds`.
-enum class StudyKeys { refused, passed_over };
+/// What to do with the keys of studies (is_study_key).
+enum class StudyKeys { refuse, ignore };
 
-/// The document of a file; `origin` stands for its name in messages.
+/// Parses a file; `origin` stands for its name in messages.
 YAML::Node load_file(const std::string& text, const std::string& origin);
 
 /// Writes what a file and overrides say into a Config.
 class ConfigReader {
  public:
-  /// Writes into `config`, which must outlive this. Its own `given` counts as given before.
+  /// Writes into `config`, which must outlive this. Its `given` is where given() begins.
   explicit ConfigReader(Config& config);
 
-  /// A whole file, as load_file gives it. `origin` stands for its name in messages.
+  /// Reads a whole file from load_file(). `origin` stands for its name in messages.
   void read_file(const YAML::Node& document, const std::string& origin, StudyKeys study);
   void read_assignment(const Assignment& assignment);
   void read_override(const std::string& text);
@@ -49,7 +49,7 @@ class ConfigReader {
   void read(const YAML::Node& node, const Setting& setting, LogRange& field) const;
   double number(const YAML::Node& node, const Setting& setting, const Interval& range) const;
 
-  // A number of a setting that has several, by their names.
+  // One of the named numbers of a setting, such as `from` of a ramp.
   struct Part {
     double* value;
     const Interval& range;
@@ -67,7 +67,7 @@ class ConfigReader {
   Config& config_;
   std::string source_;  // what is being read: a file, or "override 'key=value'"
   bool source_has_lines_ = false;
-  StudyKeys study_ = StudyKeys::refused;
+  StudyKeys study_ = StudyKeys::refuse;
   SeenKeys seen_;  // keys and sections of this file
   GivenKeys given_;
 };

@@ -12,9 +12,9 @@
 namespace saccade {
 namespace {
 
-// Whether every reader of YAML, 1.1 or 1.2, takes `text` for text as it stands: it begins like a
-// word or a path, goes on so, and is no word that means true, false or nothing. Numbers, dates and
-// times (01101 is octal to some, 1:30 sexagesimal) begin otherwise.
+// Whether every reader of YAML, 1.1 or 1.2, reads unquoted `text` as this text: it looks like a
+// word or a path, and is no word that means true, false or null. Numbers, dates and times look
+// different (01101 is octal to some readers, 1:30 sexagesimal).
 bool is_plain(const std::string& text) {
   constexpr std::array kMeaning = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"};
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
@@ -110,7 +110,7 @@ std::string to_yaml(const Config& config, const std::map<std::string, std::strin
   std::string yaml;
   std::vector<std::string> begun;
   for (const Setting& setting : settings()) {
-    std::size_t word = 0;  // where the word that follows the last dot begins
+    std::size_t word = 0;  // where the current word of the key begins
     std::string indent;
     for (std::size_t dot; (dot = setting.key.find('.', word)) != std::string::npos;
          word = dot + 1) {

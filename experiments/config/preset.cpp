@@ -19,7 +19,7 @@
 namespace saccade {
 namespace {
 
-// The lines of the comment that a file begins with, but for one to editors.
+// The lines of the comment at the beginning of a file, without a modeline for editors.
 std::vector<std::string> comment_of(const std::string& text) {
   std::istringstream lines(text);
   std::vector<std::string> comment;
@@ -29,7 +29,7 @@ std::vector<std::string> comment_of(const std::string& text) {
   return comment;
 }
 
-// "about 7 minutes and 220 MB on 2 cores" takes "7 minutes".
+// "7 minutes" of "about 7 minutes and 220 MB on 2 cores".
 std::string time_in(const std::string& text) {
   static const std::regex kTime("[Aa]bout (\\d+ (?:seconds|minutes|hours))");
   std::smatch found;
@@ -41,8 +41,7 @@ Preset preset_of(const std::string& name) {
   const std::string text = read_config_text(path);
   const std::vector<std::string> comment = comment_of(text);
   Config config;
-  ConfigReader(config).read_file(load_file(text, path.string()), path.string(),
-                                 StudyKeys::passed_over);
+  ConfigReader(config).read_file(load_file(text, path.string()), path.string(), StudyKeys::ignore);
   const bool has_digits = find_task_kind(config.scene.kind).has_digits;
   return {.name = name,
           .about = comment.empty() ? "" : comment.front(),

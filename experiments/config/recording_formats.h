@@ -5,10 +5,10 @@
 
 namespace saccade {
 
-/// "mp4", "gif", "png": the suffixes of what recordings are written to, without the dot.
+/// The suffixes of recordings, without the dot.
 inline std::vector<std::string> recording_formats() { return {"mp4", "gif", "png"}; }
 
-/// A contact sheet (.png) holds at most so many scenes.
+/// The most scenes of a contact sheet (.png).
 inline constexpr int kMaxSheetScenes = 100;
 
 }  // namespace saccade

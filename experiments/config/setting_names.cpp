@@ -6,7 +6,7 @@
 namespace saccade {
 namespace {
 
-// In bytes. Longer words mean no name, and comparing them letter by letter would take long.
+// In bytes. Longer words are no misspelt name, and comparing them would take long.
 constexpr std::size_t kLongestName = 100;
 
 std::string last_word(const std::string& key) { return key.substr(key.rfind('.') + 1); }
@@ -14,7 +14,7 @@ std::string section_of(const std::string& key) {
   return key.substr(0, key.size() - last_word(key).size());
 }
 
-// What people of this field call some settings.
+// Other names of settings that are common in the field.
 const std::map<std::string, std::string>& aliases() {
   static const std::map<std::string, std::string> table = {
       {"lr", "training.learning_rate"},
@@ -50,8 +50,8 @@ const std::map<std::string, std::string>& aliases() {
   return table;
 }
 
-// Levenshtein's distance with weights for typing errors: what is left out costs little, because
-// people abbreviate (`lr`), and what is replaced costs most.
+// Levenshtein's distance with weights for typing errors: a missing letter costs little, because
+// people abbreviate (`lr`), and a replaced one costs most.
 double typing_distance(const std::string& typed, const std::string& key) {
   constexpr double kLeftOut = 0.2, kAdded = 1.5, kReplaced = 2.0;
   std::vector<double> row(key.size() + 1);
@@ -68,7 +68,7 @@ double typing_distance(const std::string& typed, const std::string& key) {
   return row.back();
 }
 
-// How many letters are to be left out, added, replaced or changed places with the next.
+// Number of insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
 std::size_t letters_apart(const std::string& a, const std::string& b) {
   std::vector<std::vector<std::size_t>> table(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i)
@@ -116,7 +116,7 @@ std::optional<std::string> nearest_word(const std::string& word,
                                         const std::vector<std::string>& words) {
   if (word.size() > kLongestName) return std::nullopt;
   std::optional<std::string> nearest;
-  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;  // letters that are too many
+  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;  // too many
   for (const std::string& candidate : words)
     if (const std::size_t letters = letters_apart(word, candidate);
         letters < std::min(least, candidate.size())) {

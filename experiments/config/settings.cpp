@@ -70,7 +70,7 @@ Settings describe(Config& c) {
   const Condition shades = when(&c.scene.kind, task_kinds(), [](const std::string& name) {
     return find_task_kind(name).has_shades;
   });
-  // What a retina shows is the canvas as it is at each step.
+  // A retina reads the canvas as it is at each step.
   const Condition retina =
       when(&c.agent.glimpse.kind, glimpse_kinds(),
            [](const std::string& name) { return find_glimpse_kind(name).sees_motion; });
@@ -97,7 +97,7 @@ Settings describe(Config& c) {
   return all;
 }
 
-// A registered kind with settings is a section, whose name no setting may have.
+// The settings of a registered kind form a section, whose name no setting may have.
 Settings with_sections_apart(Settings all) {
   for (const Setting& section : all)
     for (const Setting& setting : all)
@@ -124,7 +124,7 @@ bool holds(const Condition& condition, const Config& config) {
                              [&](const Condition& other) { return holds(other, config); });
 }
 
-// The settings that a condition is about, as they are: "model.core is lstm".
+// The present values of the settings that a condition is about: "model.core is lstm".
 std::string current(const Condition& condition, const Config& config) {
   const std::string& key = setting_at(condition.field).key;
   std::string text = key + " is " + value_of(config, key);
@@ -155,7 +155,7 @@ const Setting* find_setting(const std::string& key) {
   return found == by_key.end() ? nullptr : found->second;
 }
 
-// A field lies at the same place in every Config.
+// A field has the same offset in every Config.
 SettingField field_in(const Config& config, const SettingField& field) {
   return std::visit(
       [&]<class T>(T* of_defaults) -> SettingField {
@@ -193,7 +193,7 @@ std::vector<std::string> needs_of(const Setting& setting) {
 
 namespace {
 
-// 24_000_000 is 24000000: an underscore between two digits is dropped, any other stays.
+// Drops underscores between two digits: 24_000_000 is 24000000.
 std::string without_separators(const std::string& text) {
   const auto is_digit = [&](std::size_t i) {
     return i < text.size() && std::isdigit(static_cast<unsigned char>(text[i])) != 0;

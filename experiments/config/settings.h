@@ -11,30 +11,30 @@
 
 namespace saccade {
 
-/// Every setting, in the order of the documentation, the keys of a section together. Described
-/// once: the fields are those of one Config that has all defaults. Reading, messages, overrides,
-/// to_yaml, the schema, help and Python all run from this table.
+/// All settings, in the order of the documentation, the keys of a section together. Their fields
+/// are those of a Config with all defaults. Reading, messages, overrides, to_yaml, the schema, help
+/// and Python all use this table.
 const Settings& settings();
 
 /// The setting with this key; nullptr if there is none.
 const Setting* find_setting(const std::string& key);
 
-/// The field of `config` that `field`, one of settings(), is in the Config of defaults. Write to it
-/// only if `config` is not const.
+/// The field of `config` that corresponds to `field` of one of settings(). Write to it only if
+/// `config` is not const.
 SettingField field_in(const Config& config, const SettingField& field);
 
 /// Whether a setting has its default.
 bool has_default(const Setting& setting, const Config& config);
 void set_default(const Setting& setting, Config& config);
 
-/// What keeps a setting from having an effect, "model.core is lstm"; nothing if it has one.
+/// Why a setting has no effect: "model.core is lstm"; nothing if it has one.
 std::optional<std::string> unmet_need(const Setting& setting, const Config& config);
 
-/// What a setting needs to have an effect, a line each: "model.core: attention".
+/// What a setting needs to have an effect, one text per condition: "model.core: attention".
 std::vector<std::string> needs_of(const Setting& setting);
 
-/// The whole text as an integer or as a finite number, or nothing. 24_000_000 is 24000000; an
-/// integer beyond 64 bits is the nearest one within, which no setting allows.
+/// Parses the whole text as an integer or a finite number; nothing if it is none. 24_000_000 is
+/// 24000000. An integer beyond 64 bits becomes the nearest one within, which no setting allows.
 std::optional<std::int64_t> parse_integer(const std::string& text);
 std::optional<double> parse_number(const std::string& text);
 
@@ -50,11 +50,12 @@ using GivenKeys = std::map<std::string, std::string>;
 /// Sets the values that depend on others.
 void settle(Config& config);
 
-/// Settles, and resets the settings that have no effect: from `given` they go to `unused`.
+/// Calls settle(), and resets settings that were given but have no effect: moves them from `given`
+/// to `unused`.
 void leave_out_unused(Config& config);
 
-/// Does that, and checks whether the settings fit each other. Throws InputError, which begins with
-/// the place of the first of the settings in question that was given.
+/// Calls leave_out_unused(), and checks that the settings fit each other. Throws InputError that
+/// begins with the place of the first setting in question that was given.
 void resolve(Config& config);
 
 }  // namespace saccade

@@ -117,7 +117,7 @@ std::string settings_schema() {
   Json schema = object();
   for (const Setting& setting : settings()) {
     Json* section = &schema;
-    std::size_t word = 0;  // where the word that follows the last dot begins
+    std::size_t word = 0;  // where the current word of the key begins
     for (std::size_t dot; (dot = setting.key.find('.', word)) != std::string::npos;
          word = dot + 1) {
       Json& properties = (*section)["properties"];

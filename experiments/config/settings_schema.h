@@ -4,7 +4,7 @@
 
 namespace saccade {
 
-/// A JSON schema (draft 2020-12) of what an experiment's file may say, for editors and validators.
+/// A JSON schema (draft 2020-12) of experiment files, for editors and validators.
 std::string settings_schema();
 
 }  // namespace saccade

@@ -12,7 +12,7 @@ class Node;
 
 namespace saccade {
 
-/// A setting, its value as YAML, and where that was set, for messages.
+/// A setting, its value as YAML and, for messages, where it was set.
 struct Assignment {
   std::string key;
   std::string value;
@@ -28,10 +28,11 @@ class ExperimentFile {
   /// `origin` stands for the file's name in messages. Throws InputError as read_config does.
   ExperimentFile(const std::string& text, const std::string& origin);
 
-  /// The whole of it, with the keys of studies.
+  /// The whole file, including the keys of studies.
   const YAML::Node& document() const { return *document_; }
 
-  /// One run: the file without the keys of studies, then what makes this run, then overrides.
+  /// The configuration of one run: the file without the keys of studies, then the assignments of
+  /// its variant, then overrides.
   Config run(std::span<const Assignment> assignments, std::span<const std::string> overrides) const;
 
  private:

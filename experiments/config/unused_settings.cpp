@@ -27,10 +27,10 @@ std::vector<UnusedSetting> unused_settings(const Config& config) {
 
 std::vector<UnusedSetting> unused_in_all(std::span<const Config* const> configs) {
   std::vector<UnusedSetting> unused;
-  std::set<std::string> on_progress, read;
+  std::set<std::string> seen, read;
   for (const Config* config : configs) {
     for (const UnusedSetting& setting : config->unused)
-      if (on_progress.insert(setting.key).second) unused.push_back(setting);
+      if (seen.insert(setting.key).second) unused.push_back(setting);
     for (const auto& [key, place] : config->given) read.insert(key);
   }
   std::erase_if(unused, [&](const UnusedSetting& setting) { return read.contains(setting.key); });

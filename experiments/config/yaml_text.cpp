@@ -12,12 +12,12 @@
 namespace saccade {
 namespace {
 
-// A text has more keys and values than any configuration.
+// Thrown for a text with more than kMostYamlValues.
 struct TooMany {
   YAML::Mark mark;
 };
 
-// Where documents begin. Throws at the first value that is one too many.
+// Collects where documents begin. Throws TooMany at the first value too many.
 class Documents final : public YAML::EventHandler {
  public:
   void OnDocumentStart(const YAML::Mark& mark) override { starts.push_back(mark); }
@@ -56,7 +56,7 @@ std::string place_in(const std::string& source, const YAML::Mark& mark, bool has
   return fmt::format("{}:{}:{}", source, mark.line + 1, mark.column + 1);
 }
 
-// YAML::LoadAll goes round for ever over some texts that are none.
+// Counts the documents first, because YAML::LoadAll never returns for some texts that are not YAML.
 YAML::Node load_yaml(const std::string& text,
                      const std::function<std::string(const YAML::Mark&)>& place) {
   const auto fail = [&](const YAML::Mark& mark, const std::string& message) {

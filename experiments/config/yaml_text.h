@@ -8,18 +8,18 @@
 
 namespace saccade {
 
-/// Keys and values that no configuration has: a study can list some thousands.
+/// More keys and values than any configuration has: a study can list some thousands.
 inline constexpr int kMostYamlValues = 50'000;
 
-/// The one document of a text. Throws InputError where it is not UTF-8, no YAML, several documents
-/// or has more than kMostYamlValues; `place` says where a mark is.
+/// Parses a text that holds one document. Throws InputError if it is not UTF-8 or not YAML, has
+/// several documents, or more than kMostYamlValues; `place` turns a mark into text.
 YAML::Node load_yaml(const std::string& text,
                      const std::function<std::string(const YAML::Mark&)>& place);
 
-/// "study.yaml:7:3"; the name alone of an override, which has no lines.
+/// "study.yaml:7:3"; the source alone if it has no lines, as an override.
 std::string place_in(const std::string& source, const YAML::Mark& mark, bool has_lines = true);
 
-/// The keys of a map or of a file so far, to refuse one that is repeated: YAML takes any of them.
+/// The keys of a map or file so far, to refuse a repeated one, which yaml-cpp accepts.
 class SeenKeys {
  public:
   /// Throws InputError if the key was added before. `source` and `has_lines` as for place_in().
@@ -27,7 +27,7 @@ class SeenKeys {
            bool has_lines = true);
 
  private:
-  std::map<std::string, int> lines_;  // where each key stands first
+  std::map<std::string, int> lines_;  // where each key first occurs
 };
 
 }  // namespace saccade

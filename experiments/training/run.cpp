@@ -58,8 +58,8 @@ double estimate_seconds(const Config& config, int threads) {
 }
 
 Unused unused(const RunRequest& request, const Ranks& ranks) {
-  if (request.strict) return Unused::refused;
-  return request.quiet || !ranks.first() ? Unused::passed_over : Unused::on_progress;
+  if (request.strict) return Unused::refuse;
+  return request.quiet || !ranks.first() ? Unused::ignore : Unused::warn;
 }
 
 }  // namespace

@@ -114,7 +114,7 @@ void submit(const fs::path& file) {
 fs::path slurm(const SlurmRequest& request) {
   check(request);
   const Study study = require_study(request.config, request.overrides);
-  warn_of_unused(configs_of(study), Unused::on_progress);
+  warn_of_unused(configs_of(study), Unused::warn);
   const fs::path folder = folder_of(study, request.out);
   const std::string text = script(request, study, folder);
   const fs::path file = folder / kSlurmFile;

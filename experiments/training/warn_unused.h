@@ -7,7 +7,7 @@
 namespace saccade {
 
 /// What to do with unused settings: warn on standard error, refuse them, or ignore them.
-enum class Unused { on_progress, refused, passed_over };
+enum class Unused { warn, refuse, ignore };
 
 /// Covers all runs of a study, or one. Throws InputError if unused settings are refused.
 void warn_of_unused(std::span<const Config* const> configs, Unused unused);

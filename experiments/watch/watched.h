@@ -46,7 +46,7 @@ struct Watched {
   std::optional<WatchedRecording> recording;  // the newest
 };
 
-/// As many as have different colours.
+/// As many curves as there are different colours.
 inline constexpr std::size_t kMostCurves = 7;
 
 /// Reads the folders, into which other processes may be writing. A folder or run that cannot be
