@@ -67,43 +67,59 @@ void oracle(Matrix samples, const LookRequest& request) {
   look_at_places(samples, request);
 }
 
-NameTable<Policy>& policy_table() {
-  static NameTable<Policy> table{"policy",
-                                 {{"hard_gaussian", gaussian},
-                                  {"random", uniform},
-                                  {"center", center},
-                                  {"scan", scan},
-                                  {"oracle", oracle}}};
+struct PolicyKind {
+  Policy policy;
+  bool has_fixed_places = false;
+  bool visits_all_parts = false;
+};
+
+NameTable<PolicyKind>& policy_table() {
+  static NameTable<PolicyKind> table{
+      "policy",
+      {{"hard_gaussian", {gaussian}},
+       {"random", {uniform}},
+       {"center", {.policy = center, .has_fixed_places = true}},
+       {"scan", {.policy = scan, .has_fixed_places = true, .visits_all_parts = true}},
+       {"oracle", {oracle}}}};
   return table;
 }
 
-const NameTable<Policy>& firsts() {
-  static const NameTable<Policy> table{
-      "attention.glimpse.first", {{"random", uniform}, {"center", center}, {"learned", gaussian}}};
+struct FirstGlimpse {
+  Policy policy;
+  bool is_learned = false;
+  bool is_drawn = false;
+};
+
+const NameTable<FirstGlimpse>& firsts() {
+  static const NameTable<FirstGlimpse> table{
+      "attention.glimpse.first",
+      {{"random", {.policy = uniform, .is_drawn = true}},
+       {"center", {center}},
+       {"learned", {.policy = gaussian, .is_learned = true}}}};
   return table;
 }
 
 }  // namespace
 
-Policy find_policy(const std::string& kind) { return policy_table().at(kind); }
+Policy find_policy(const std::string& kind) { return policy_table().at(kind).policy; }
 std::vector<std::string> policies() { return policy_table().names(); }
 bool has_fixed_places(const std::string& kind) {
-  const Policy* found = policy_table().find(kind);
-  return found != nullptr && (*found == center || *found == scan);
+  const PolicyKind* found = policy_table().find(kind);
+  return found != nullptr && found->has_fixed_places;
 }
 bool visits_all_parts(const std::string& kind) {
-  const Policy* found = policy_table().find(kind);
-  return found != nullptr && *found == scan;
+  const PolicyKind* found = policy_table().find(kind);
+  return found != nullptr && found->visits_all_parts;
 }
 void register_policy(const std::string& name, Policy policy) {
   if (policy == nullptr)
     throw InputError("policy: '" + name + "' cannot be registered: needed: a function");
-  policy_table().add(name, policy);
+  policy_table().add(name, {policy});
 }
-Policy find_first_glimpse(const std::string& first) { return firsts().at(first); }
+Policy find_first_glimpse(const std::string& first) { return firsts().at(first).policy; }
 std::vector<std::string> first_glimpses() { return firsts().names(); }
-bool first_is_learned(const std::string& first) { return firsts().at(first) == gaussian; }
-bool first_is_drawn(const std::string& first) { return firsts().at(first) == uniform; }
+bool first_is_learned(const std::string& first) { return firsts().at(first).is_learned; }
+bool first_is_drawn(const std::string& first) { return firsts().at(first).is_drawn; }
 
 std::array<float, 2> spread_offset(int t, int num_glimpses) {
   if (t == 0) return {0.0F, 0.0F};
