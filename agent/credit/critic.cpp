@@ -58,7 +58,7 @@ Critic::Critic(const ReinforceConfig& config, int state_size, int num_classes,
       state_size_(state_size),
       num_classes_(num_classes),
       informed_(critics().at(config.critic).informed),
-      width_(critics().at(config.critic).hidden ? config.critic_hidden : 0),
+      width_(critic_has_hidden(config.critic) ? config.critic_hidden : 0),
       output_(width_ > 0 ? "baseline.output" : "baseline", width_ > 0 ? width_ : state_size, 1,
               constant(0), layout) {
   if (width_ == 0) return;
@@ -114,6 +114,7 @@ Work Critic::work() const {
 }
 
 std::vector<std::string> critic_kinds() { return critics().names(); }
+bool critic_has_hidden(const std::string& kind) { return critics().at(kind).hidden; }
 
 void check_critic(const ReinforceConfig& config, AnswerKind answer) {
   const CriticKind& kind = critics().at(config.critic);

@@ -65,6 +65,8 @@ class Critic {
 };
 
 std::vector<std::string> critic_kinds();
+/// Whether it has a hidden layer.
+bool critic_has_hidden(const std::string& kind);
 /// Throws SettingError for a critic that would be told what an answer of this kind does not have.
 void check_critic(const ReinforceConfig& config, AnswerKind answer);
 

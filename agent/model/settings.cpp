@@ -271,7 +271,7 @@ Settings describe_glimpse(GlimpseConfig& glimpse, const Conditions& of) {
 }
 
 Settings describe_reinforce(ReinforceConfig& reinforce, const Conditions& of) {
-  const Condition hidden = unless(&reinforce.critic, "linear");
+  const Condition hidden = when(&reinforce.critic, critic_kinds(), critic_has_hidden);
   const Condition actions = of.actions();
   const Condition moves_entropy = of.glimpse([](const GlimpseKind& kind) {
     return kind.learning == Learning::reinforce && !kind.has_std;
@@ -316,7 +316,7 @@ Settings describe_reinforce(ReinforceConfig& reinforce, const Conditions& of) {
        {"reinforce.action_entropy", &reinforce.action_entropy, kLossWeight,
         "Weight of the bonus for the entropy of the actions", actions},
        {"reinforce.ema_decay", &reinforce.ema_decay, kDecayRate,
-        "Decay of the moving average of returns", when(&reinforce.advantage, Names{"ema"})}},
+        "Decay of the moving average of returns", of.advantage(&Advantage::averages)}},
       of.by_score());
   append(all, describe(reinforce.own, "reinforce", &reinforce.reward),
          of.by_score() && Needs(of.answers()));
