@@ -119,6 +119,14 @@ TEST_CASE("an exported step has inputs and outputs for all state that its agent 
   check_ends(with_kind("soft_grid", {"model.core=gru"}), {"candidates", "weights", "state"},
              {"log_probabilities", "next_location", "next_weights", "first_location",
               "first_weights", "next_state"});
+
+  for (const std::string kind : {"hard_gaussian", "random", "oracle"}) {
+    CAPTURE(kind);
+    const TinyTask tiny(with_kind(kind, {"reinforce.advantage=learned"}));
+    REQUIRE(tiny.task.model.baseline.has_value());  // which a control has, and does not train
+    CHECK(names_of(model_of(tiny, OnnxExtent::step).graph().output()).contains("baseline") ==
+          (kind == "hard_gaussian"));
+  }
 }
 
 TEST_CASE("an exported model keeps the weights under their names, and records its origin") {
