@@ -13,9 +13,8 @@ struct InputError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Settings that contradict each other, or do not fit the data. `keys`: in full ("scene.canvas"),
-/// the wrong one first. A reader of configurations adds where the first of them that was set
-/// stands.
+/// Settings that contradict each other, or do not fit the data. `keys`: full keys ("scene.canvas"),
+/// the wrong one first. Configurations add to the message where the first one that was given is.
 struct SettingError : InputError {
   SettingError(std::vector<std::string> keys_, const std::string& message)
       : InputError(message), keys(std::move(keys_)) {}

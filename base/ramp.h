@@ -13,7 +13,7 @@ struct Ramp {
 
   /// progress in [0, 1]: the fraction of training that is done.
   double at(double progress) const { return from + (to - from) * std::min(1.0, progress / over); }
-  /// A constant at the value at `progress`; the ramp itself if that is where it ends.
+  /// A constant with the value at `progress`; the ramp itself where it has ended.
   Ramp held_at(double progress) const {
     const double now = at(progress);
     return now == at(1.0) ? *this : Ramp{now, now, over};

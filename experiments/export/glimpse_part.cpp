@@ -14,13 +14,13 @@ using Filters = Value (*)(Graph& graph, const Task& task, const Value& pixels);
 Value no_filters(Graph&, const Task&, const Value& pixels) { return pixels; }
 
 // (scale, row, col, filter), as agent/looking/glimpse_filters.cpp has them.
-Value convolution(Graph& graph, const Task& task, const Value& pixels) {
+Value convolution_filters(Graph& graph, const Task& task, const Value& pixels) {
   const ModelConfig& model = task.config.agent.model;
   const LookTraits& look = task.model.look();
-  const std::int64_t side = look.picture_side, channels = task.model.canvas().channels;
+  const int side = look.picture_side, channels = task.model.canvas().channels;
   const Value images = onnx_reshape(graph, pixels, {-1, channels, side, side});
   const Value maps = export_convolution(graph, images, "glimpse.filters",
-                                        {.channels = task.model.canvas().channels,
+                                        {.channels = channels,
                                          .kernel_size = model.glimpse_kernel,
                                          .stride = model.glimpse_stride,
                                          .padding = 0});
@@ -30,10 +30,10 @@ Value convolution(Graph& graph, const Task& task, const Value& pixels) {
 }
 
 // (row, col, filter) of the last block, as agent/looking/residual_filters.cpp has them.
-Value residual(Graph& graph, const Task& task, const Value& pixels) {
+Value residual_filters(Graph& graph, const Task& task, const Value& pixels) {
   const ModelConfig& model = task.config.agent.model;
   const LookTraits& look = task.model.look();
-  const std::int64_t side = look.picture_side, channels = task.model.canvas().channels;
+  const int side = look.picture_side, channels = task.model.canvas().channels;
   const auto convolution = [&](const Value& images, const std::string& name, int stride) {
     const int inputs = graph.numbers_of(name + ".weight").rows / 9;
     return export_linear_convolution(
@@ -56,7 +56,7 @@ Value residual(Graph& graph, const Task& task, const Value& pixels) {
 const NameTable<Filters>& exported_filters() {
   static const NameTable<Filters> table{
       "model.glimpse_network in an export",
-      {{"mlp", no_filters}, {"conv", convolution}, {"residual", residual}}};
+      {{"mlp", no_filters}, {"conv", convolution_filters}, {"residual", residual_filters}}};
   return table;
 }
 

@@ -40,7 +40,8 @@ class ReadGraph {
     return graph_.node("Div", {total, least});
   }
 
-  Value attend(const Value& query, int state_size) const {
+  Value attend(int state_size) const {
+    const Value query = exported_query();
     const Value scores =
         export_score(graph_, config_.attend.score, "hidden.score", query, states_, state_size);
     const Value weights =
@@ -62,6 +63,14 @@ class ReadGraph {
   }
 
  private:
+  Value none() const { return ""; }
+  Value exported_query() const {
+    static const NameTable<Value (ReadGraph::*)() const> table{
+        "attention.hidden.query in an export",
+        {{"none", &ReadGraph::none}, {"mean", &ReadGraph::mean}, {"last", &ReadGraph::last}}};
+    return (this->*table.at(config_.query))();
+  }
+
   // 0 if nothing may be read.
   Value or_nothing(const Value& read) const {
     const Value any = onnx_cast(graph_, not_zero(graph_, allowed_), Element::float32);
@@ -129,30 +138,15 @@ class ReadGraph {
   Value allowed_;  // (1, 1): number of allowed values
 };
 
-using Query = Value (*)(const ReadGraph& read);
-
-const NameTable<Query>& exported_queries() {
-  static const NameTable<Query> table{
-      "attention.hidden.query in an export",
-      {{"none", [](const ReadGraph&) { return Value(); }},
-       {"mean", [](const ReadGraph& read) { return read.mean(); }},
-       {"last", [](const ReadGraph& read) { return read.last(); }}}};
-  return table;
-}
-
-using Read = Value (*)(const ReadGraph& read, const HiddenConfig& config, int state_size);
+using Read = Value (*)(const ReadGraph& read, int state_size);
 
 const NameTable<Read>& exported_reads() {
   static const NameTable<Read> table{
       "attention.hidden.kind in an export",
-      {{"last", [](const ReadGraph& read, const HiddenConfig&, int) { return read.last(); }},
-       {"mean", [](const ReadGraph& read, const HiddenConfig&, int) { return read.mean(); }},
-       {"attend",
-        [](const ReadGraph& read, const HiddenConfig& config, int size) {
-          return read.attend(exported_queries().at(config.query)(read), size);
-        }},
-       {"self",
-        [](const ReadGraph& read, const HiddenConfig&, int size) { return read.self(size); }}}};
+      {{"last", [](const ReadGraph& read, int) { return read.last(); }},
+       {"mean", [](const ReadGraph& read, int) { return read.mean(); }},
+       {"attend", [](const ReadGraph& read, int size) { return read.attend(size); }},
+       {"self", [](const ReadGraph& read, int size) { return read.self(size); }}}};
   return table;
 }
 
@@ -209,7 +203,7 @@ const NameTable<Value (ScoreGraph::*)() const>& exported_scores() {
 Value export_read(Graph& graph, const HiddenConfig& config, const Value& states, int state_size,
                   int steps) {
   const Read read = exported_reads().at(config.kind);
-  return read(ReadGraph(graph, config, states, steps), config, state_size);
+  return read(ReadGraph(graph, config, states, steps), state_size);
 }
 
 Value export_score(Graph& graph, const std::string& kind, const std::string& name,
