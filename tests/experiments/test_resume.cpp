@@ -3,38 +3,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <functional>
 
 #include "agent/learning/checkpoint.h"
-#include "experiments/training/run.h"
-#include "experiments/training/train.h"
-#include "tests/experiments/program.h"
-#include "tests/experiments/support.h"
+#include "tests/experiments/resuming.h"
 
 namespace saccade {
 namespace {
-
-RunRequest resumed(RunRequest options) {
-  options.resume = true;
-  return options;
-}
-
-// Continues training without a screen; `progress` sets `stop` at some moment.
-bool run_until(const RunRequest& options, Progress& progress, const std::atomic<bool>& stop) {
-  return train(read_config(options.config, options.overrides), RunFolder(options.out),
-               {.resume = options.resume, .threads = 2, .command = options.command}, progress,
-               stop);
-}
-
-// Stops in the update that reaches `episodes`.
-struct StopsAt : Progress {
-  explicit StopsAt(std::int64_t episodes) : at(episodes) {}
-  void update(std::int64_t episodes, double, double) override { stop = stop || episodes == at; }
-  void note(const std::string& text) override { notes += text; }
-  std::int64_t at;
-  std::string notes;
-  std::atomic<bool> stop = false;
-};
 
 // Stops in the final test after `scenes`.
 struct StopsInTest : Progress {
@@ -49,10 +23,6 @@ struct StopsInTest : Progress {
   std::atomic<std::int64_t> tested = 0;
   std::atomic<bool> stop = false;
 };
-
-std::string resume_fault(const RunRequest& options) {
-  return message_of<InputError>([&] { run(options, false); });
-}
 
 }  // namespace
 
@@ -208,81 +178,6 @@ TEST_CASE("a checkpoint whose mask has no quotes can be resumed") {
   CHECK((bytes_of(last) == bytes_of(whole / kLast)));
 }
 
-TEST_CASE("a finished run can be extended to more episodes, and its test is kept") {
-  const TinyExperiment tiny;
-  const fs::path out = tiny.train("out");
-  const std::string summary = bytes_of(out / "summary.json"), test = bytes_of(out / "test.json");
-  const Csv rows(out / "metrics.csv");
-  CHECK(contains(resume_fault(tiny.options("out", {"training.episodes=384"})), "exists already"));
-
-  const RunRequest longer = resumed(tiny.options("out", {"training.episodes=384"}));
-  StopsAt stops(256);
-  CHECK_FALSE(run_until(longer, stops, stops.stop));
-  CHECK(contains(stops.notes, "continues from 192 episodes to 384 instead of 192: "));
-  CHECK(bytes_of(out / "summary.before.json") == summary);
-  CHECK(bytes_of(out / "test.before.json") == test);
-  CHECK_FALSE(fs::exists(out / "summary.json"));
-  CHECK(read_config(out / "config.yaml").agent.training.episodes == 384);
-  CHECK(run(longer, false));
-  CHECK(read_json(out / "summary.json")["status"] == "finished");
-  CHECK(Checkpoint(out / kLast).updates() == 24);
-  // The earlier rows are unchanged.
-  const Csv all(out / "metrics.csv");
-  for (const auto& [name, cells] : rows.column)
-    CHECK(std::vector(all.column.at(name).begin(),
-                      all.column.at(name).begin() + static_cast<int>(cells.size())) == cells);
-  CHECK(all.column.at("episodes").back() == "384");
-  // Nothing is left to do now, and a shorter run is refused.
-  CHECK(run(longer, false));
-  CHECK_FALSE(fs::exists(out / "summary.before-2.json"));
-  CHECK(contains(resume_fault(resumed(tiny.options("out"))),
-                 "another configuration: training.episodes: 384 there, 192 now"));
-}
-
-TEST_CASE("a stopped run can be extended to more episodes, as if configured so") {
-  const TinyExperiment tiny;
-  const RunRequest options = tiny.options("out");
-  StopsAt stops(112);
-  CHECK_FALSE(run_until(options, stops, stops.stop));
-  const RunRequest longer = resumed(tiny.options("out", {"training.episodes=384"}));
-  // If killed before its first checkpoint, it starts again from that of the shorter run.
-  const std::string shorter = bytes_of(options.out / kLast);
-  StopsAt next(160);
-  CHECK_FALSE(run_until(longer, next, next.stop));
-  put_bytes(options.out / kLast, shorter);
-  CHECK(run(longer, false));
-  CHECK(Checkpoint(options.out / kLast).updates() == 24);
-}
-
-TEST_CASE("a run that was killed while it was extended does not end as the shorter one") {
-  const TinyExperiment tiny;
-  const fs::path out = tiny.train("out");
-  const auto shorter = contents(out);
-  const RunRequest longer = resumed(tiny.options("out", {"training.episodes=384"}));
-  struct : StopsAt {
-    using StopsAt::StopsAt;
-    void note(const std::string&) override {
-      if (saved.empty()) saved = Checkpoint(last).config_yaml();
-    }
-    fs::path last;
-    std::string saved;  // before the first update
-  } begins{208};
-  begins.last = out / kLast;
-  CHECK_FALSE(run_until(longer, begins, begins.stop));
-  CHECK(parse_config(begins.saved, "last").agent.training.episodes == 384);
-  const std::string config = bytes_of(out / "config.yaml");
-
-  // Killed before config.yaml was written: the shorter run is refused, the longer one continues.
-  put_bytes(out / "config.yaml", shorter.at("config.yaml"));
-  CHECK(contains(resume_fault(resumed(tiny.options("out"))),
-                 "was saved with another configuration: training.episodes: 384 there, 192 now"));
-  StopsAt next(224);
-  CHECK_FALSE(run_until(longer, next, next.stop));
-  CHECK(bytes_of(out / "config.yaml") == config);
-  CHECK(run(longer, false));
-  CHECK(read_json(out / "summary.json")["episodes"] == 384);
-}
-
 TEST_CASE("config.yaml says what a resumed run trains") {
   const TinyExperiment tiny;
   const RunRequest options = tiny.options("out");
@@ -328,64 +223,6 @@ TEST_CASE("a run cannot be resumed with another configuration or other data") {
   CHECK_FALSE(run_one_update(options));
 }
 
-TEST_CASE("if the last checkpoint is damaged, the previous one is used") {
-  const TinyExperiment tiny;
-  const fs::path whole = tiny.train("whole");
-  const std::function<void(std::string&)> damages[] = {
-      [](std::string& bytes) { bytes.clear(); },
-      [](std::string& bytes) { bytes.resize(bytes.size() - 100); },
-      [](std::string& bytes) { bytes[bytes.size() - 100] ^= 1; },
-      [](std::string& bytes) { bytes.assign(bytes.size(), '\0'); }};
-  for (const auto& damage : damages) {
-    const RunRequest options = tiny.options("out");
-    for (int n = 0; n < 5; ++n) CHECK_FALSE(run_one_update(n == 0 ? options : resumed(options)));
-    const fs::path last = options.out / kLast;
-    REQUIRE(Checkpoint(options.out / kPrevious).updates() == 4);
-    std::string bytes = bytes_of(last);
-    damage(bytes);
-    put_bytes(last, bytes);
-    const Program::Result result =
-        run_saccade(tiny.path, {"run", tiny.yaml.string(), "--resume", "--out", "out"});
-    CHECK(result.code == 0);
-    check_contains(result.out,
-                   {"out/checkpoints/last.safetensors: ",
-                    "; continues from out/checkpoints/previous.safetensors, 4 updates\n"});
-    CHECK((bytes_of(options.out / "checkpoints/damaged.safetensors") == bytes));
-    check_same_run(options.out, whole);
-    fs::remove_all(options.out);
-  }
-}
-
-TEST_CASE("a kill between the two renames of a checkpoint leaves no third file") {
-  const TinyExperiment tiny;
-  RunRequest options = tiny.options("out");
-  CHECK_FALSE(run_one_update(options));
-  fs::remove(options.out / kPrevious);
-  fs::create_hard_link(options.out / kLast, options.out / kPrevious);
-  CHECK(run(resumed(options), false));
-  CHECK(Checkpoint(options.out / kPrevious).updates() < Checkpoint(options.out / kLast).updates());
-  CHECK_FALSE(has_name_beside(options.out / "checkpoints"));
-}
-
-TEST_CASE("a last checkpoint of a later version is not skipped, nor are two damaged ones") {
-  const TinyExperiment tiny;
-  RunRequest options = tiny.options("out");
-  CHECK_FALSE(run_one_update(options));
-  CHECK_FALSE(run_one_update(resumed(options)));
-  const fs::path last = options.out / kLast;
-  const std::string good = bytes_of(last);
-  write_safetensors(last, {}, {{"format", "saccade checkpoint 2"}});
-  const auto before = contents(options.out);
-  CHECK(contains(resume_fault(resumed(options)), "was written by a later version of this program"));
-  CHECK(contents(options.out) == before);
-
-  // Nothing is changed.
-  put_bytes(last, "");
-  put_bytes(options.out / kPrevious, "");
-  CHECK(contains(resume_fault(resumed(options)), "previous.safetensors: no safetensors file"));
-  CHECK(bytes_of(last).empty());
-}
-
 TEST_CASE("a run folder that contains a symbolic link is not written to") {
   const TinyExperiment tiny;
   const RunRequest options = tiny.options("out");
@@ -402,43 +239,6 @@ TEST_CASE("a run folder that contains a symbolic link is not written to") {
     fs::remove(link);
   }
   CHECK(bytes_of(tiny.path / "mine") == "mine");
-}
-
-TEST_CASE("a checkpoint that is truncated, altered or of another model is not resumed") {
-  const TinyExperiment tiny;
-  RunRequest options = tiny.options("out");
-  CHECK_FALSE(run_one_update(options));
-  fs::remove(options.out / kPrevious);
-  options.resume = true;
-  const fs::path last = options.out / kLast;
-  const std::string good = bytes_of(last);
-  const auto check_refused = [&](const std::string& bytes, const std::string& said) {
-    CAPTURE(said);
-    put_bytes(last, bytes);
-    const auto before = contents(options.out);
-    const std::string message = resume_fault(options);
-    INFO("message: " << message);
-    CHECK(message.starts_with(last.string() + ": "));
-    CHECK(contains(message, said));
-    CHECK(contents(options.out) == before);
-  };
-  check_refused("", "no safetensors file");
-  check_refused(good.substr(0, good.size() - 100), "truncated");
-  std::string altered = good;
-  altered[good.size() - 100] ^= 1;
-  check_refused(altered, "altered: its crc32 is ");
-  check_refused(bytes_of(tiny.train("wider", {"model.hidden_size=9"}) / kLast), "hidden_size: 9");
-
-  // This configuration with the tensors of another model.
-  {
-    const SafetensorsFile other = read_safetensors(tiny.path / "wider" / kLast);
-    put_bytes(last, good);
-    write_safetensors(tiny.path / "mixed", other.tensors, read_safetensors(last).metadata);
-  }
-  check_refused(bytes_of(tiny.path / "mixed"), "'core.weight' is (17, 36), but this model has (14");
-
-  put_bytes(last, good);
-  CHECK(run(options, false));
 }
 
 }  // namespace saccade
