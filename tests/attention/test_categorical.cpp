@@ -18,7 +18,6 @@
 namespace saccade {
 namespace {
 
-constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr double kError = 1e-5;
 
 NaiveMatrix naive_softmax(const NaiveMatrix& logits, double temperature) {

@@ -152,7 +152,6 @@ TEST_CASE("every policy can be clamped to the canvas") {
 }
 
 TEST_CASE("clamping maps every number to [-1, 1]") {
-  constexpr float kInf = std::numeric_limits<float>::infinity();
   const std::vector<std::array<float, 2>> pairs = {
       {0.0F, 0.0F},     {1.0F, 1.0F},   {-1.0F, -1.0F},
       {0.999F, 0.999F}, {1.001F, 1.0F}, {-7.0F, -1.0F},

@@ -76,7 +76,6 @@ inline void check_locations(const MakeEnvironment& make) {
   environment->reset(0);
   const int episodes = environment->episodes();
   const GuardedMatrix before = look_at(*environment, random_locations(*environment, 0));
-  constexpr float kInf = std::numeric_limits<float>::infinity();
   for (const float bad : {std::nextafter(1.0F, 2.0F), -std::nextafter(1.0F, 2.0F), 100.0F, kInf,
                           -kInf, std::numeric_limits<float>::quiet_NaN()})
     for (const int b : {0, episodes - 1})

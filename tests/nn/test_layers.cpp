@@ -3,22 +3,17 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <cfloat>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 #include <vector>
 
 #include "nn/gemm.h"
 #include "nn/random.h"
-#include "nn/softmax.h"
 #include "tests/guarded_matrix.h"
 #include "tests/naive.h"
 
 namespace saccade {
 namespace {
-
-constexpr float kInf = std::numeric_limits<float>::infinity();
 
 NaiveMatrix naive_linear(const NaiveMatrix& x, const NaiveMatrix& w, const NaiveMatrix& b,
                          bool relu) {
@@ -232,159 +227,6 @@ TEST_CASE("add_bias adds to every row") {
   add_bias(sum.view(), b.view());
   for (int r = 0; r < 3; ++r)
     for (int j = 0; j < 17; ++j) CHECK(sum(r, j) == y(r, j) + b(0, j));
-}
-
-struct Activation {
-  const char* name;
-  void (*fast)(float*, int);
-  double (*naive)(double);
-  float below, above;  // limits at -inf and inf
-};
-
-const std::vector<Activation> kActivations = {
-    {"sigmoid", sigmoid, [](double z) { return 1.0 / (1.0 + std::exp(-z)); }, 0.0F, 1.0F},
-    {"tanh", saccade::tanh, [](double z) { return std::tanh(z); }, -1.0F, 1.0F}};
-
-TEST_CASE("sigmoid and tanh are accurate") {
-  for (const Activation& activation : kActivations) {
-    CAPTURE(activation.name);
-    std::vector<float> inputs;
-    for (int i = -300000; i <= 300000; ++i) inputs.push_back(1e-4F * static_cast<float>(i));
-    std::vector<float> outputs = inputs;
-    activation.fast(outputs.data(), static_cast<int>(outputs.size()));
-    double largest = 0.0;
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const double error = std::abs(outputs[i] - activation.naive(inputs[i]));
-      largest = std::isnan(error) ? INFINITY : std::max(largest, error);
-    }
-    CHECK(largest < 2e-7);
-
-    std::vector<float> tails = {-50.0F, -88.0F, -90.0F, -104.0F, -1000.0F, -FLT_MAX, -kInf};
-    const std::size_t count = tails.size();
-    for (std::size_t i = 0; i < count; ++i) tails.push_back(-tails[i]);
-    activation.fast(tails.data(), static_cast<int>(tails.size()));
-    for (std::size_t i = 0; i < count; ++i) {
-      CHECK(tails[i] == doctest::Approx(activation.below).epsilon(1e-20));
-      CHECK(tails[count + i] == activation.above);
-    }
-  }
-}
-
-TEST_CASE("exp is accurate") {
-  std::vector<float> inputs;
-  for (int i = -870000; i <= 870000; ++i) inputs.push_back(1e-4F * static_cast<float>(i));
-  std::vector<float> outputs = inputs;
-  saccade::exp(outputs.data(), static_cast<int>(outputs.size()));
-  double largest = 0.0;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const double error = std::abs(outputs[i] / std::exp(static_cast<double>(inputs[i])) - 1.0);
-    largest = std::isnan(error) ? INFINITY : std::max(largest, error);
-  }
-  CHECK(largest < 3e-7);
-
-  std::vector<float> tails = {-88.0F, -104.0F, -FLT_MAX, -kInf, 100.0F, kInf, kNan};
-  saccade::exp(tails.data(), static_cast<int>(tails.size()));
-  for (int i = 0; i < 4; ++i) CHECK(tails[i] == doctest::Approx(0.0).epsilon(1e-30));
-  for (int i = 4; i < 6; ++i) CHECK(tails[i] == kInf);
-  CHECK(std::isnan(tails[6]));
-}
-
-TEST_CASE("sigmoid and tanh give the same result at every position and length, and pass on NaN") {
-  RandomStream stream(2, Purpose::scene, 0, 0);
-  for (const Activation& activation : kActivations)
-    for (int n = 0; n <= 70; ++n) {
-      CAPTURE(activation.name);
-      CAPTURE(n);
-      GuardedMatrix x(1, n);
-      const GuardedMatrix inputs = x.randomize(stream);
-      activation.fast(x.view().row(0), n);
-      for (int i = 0; i < n; ++i) {
-        float alone = inputs(0, i);
-        activation.fast(&alone, 1);
-        REQUIRE(x(0, i) == alone);
-        REQUIRE(alone == doctest::Approx(activation.naive(inputs(0, i))).epsilon(1e-6));
-      }
-      for (int i = 0; i < n; ++i) {
-        GuardedMatrix broken = inputs;
-        broken(0, i) = kNan;
-        activation.fast(broken.view().row(0), n);
-        REQUIRE(std::isnan(broken(0, i)));
-      }
-    }
-}
-
-NaiveMatrix naive_softmax(const NaiveMatrix& logits) {
-  NaiveMatrix p = logits;
-  for (int r = 0; r < p.rows; ++r) {
-    double largest = -INFINITY, sum = 0.0;
-    for (int c = 0; c < p.cols; ++c) largest = std::max(largest, p(r, c));
-    for (int c = 0; c < p.cols; ++c) sum += std::exp(p(r, c) - largest);
-    for (int c = 0; c < p.cols; ++c) p(r, c) = std::exp(p(r, c) - largest) / sum;
-  }
-  return p;
-}
-
-TEST_CASE("cross-entropy: forward against naive loops, backward against finite differences") {
-  RandomStream stream(3, Purpose::scene, 0, 0);
-  constexpr float kScale = 0.25F;
-  for (const int classes : {1, 2, 10, 55}) {
-    constexpr int kRows = 7;
-    CAPTURE(classes);
-    GuardedMatrix logits(kRows, classes), p(kRows, classes), dlogits(kRows, classes);
-    NaiveMatrix naive_logits(logits.randomize(stream).view());
-    std::vector<int> labels(kRows);
-    for (int& label : labels) label = stream.below(classes);
-    std::vector<float> loss(kRows);
-
-    cross_entropy_forward(p.view(), loss, logits.view(), labels);
-    const NaiveMatrix naive_p = naive_softmax(naive_logits);
-    CHECK(largest_error(p.view(), naive_p) < 1e-6);
-    for (int r = 0; r < kRows; ++r)
-      CHECK(std::abs(loss[r] + std::log(naive_p(r, labels[r]))) < 2e-6);
-
-    dlogits.fill(kNan);
-    cross_entropy_backward(dlogits.view(), p.view(), labels, kScale);
-    const auto total_loss = [&] {
-      const NaiveMatrix q = naive_softmax(naive_logits);
-      double sum = 0.0;
-      for (int r = 0; r < kRows; ++r) sum -= kScale * std::log(q(r, labels[r]));
-      return sum;
-    };
-    CHECK(largest_error(dlogits.view(), finite_differences(naive_logits, total_loss)) < 1e-6);
-  }
-}
-
-TEST_CASE("cross-entropy of extreme logits") {
-  struct Extreme {
-    std::vector<float> logits;
-    int label;
-    double loss;
-  };
-  const std::vector<Extreme> cases = {{{1e4F, -1e4F, 0.0F}, 0, 0.0},
-                                      {{1e4F, -1e4F, 0.0F}, 1, 2e4},
-                                      {{-1e30F, -1e30F, -1e30F}, 2, std::log(3.0)},
-                                      {{1e30F, 0.0F, 0.0F}, 1, 1e30},
-                                      {{88.0F, 89.0F, 200.0F}, 2, 0.0},
-                                      {{-200.0F, -200.0F, -300.0F}, 0, std::log(2.0)},
-                                      {{-kInf, 0.0F, 0.0F}, 1, std::log(2.0)}};
-  for (const Extreme& extreme : cases) {
-    GuardedMatrix logits(1, 3), p(1, 3);
-    std::ranges::copy(extreme.logits, logits.view().row(0));
-    CAPTURE(extreme.loss);
-    float loss = kNan;
-    cross_entropy_forward(p.view(), {&loss, 1}, logits.view(), std::vector{extreme.label});
-    CHECK(loss == doctest::Approx(extreme.loss).epsilon(1e-6));
-    CHECK(cross_entropy(logits.view().row(0), 3, extreme.label) == loss);
-    CHECK(p(0, 0) + p(0, 1) + p(0, 2) == doctest::Approx(1.0));
-  }
-  for (int broken = 0; broken < 3; ++broken) {
-    GuardedMatrix logits(1, 3), p(1, 3);
-    logits.fill(0.0F);
-    logits(0, broken) = kNan;
-    float loss = 0.0F;
-    cross_entropy_forward(p.view(), {&loss, 1}, logits.view(), std::vector{1});
-    CHECK(std::isnan(loss));
-  }
 }
 
 #ifdef SACCADE_CHECKS
