@@ -177,15 +177,20 @@ void add_costs(const Comparison& comparison, std::vector<Chart>& charts) {
   add_curves(comparison, kTime, {1.0, ""}, axis, of_prices(time, "time"), charts);
 }
 
+/// Of one seed, the interval is over scenes.
 void add_final_error(const Comparison& comparison, std::vector<Chart>& charts) {
   std::vector<Series> series;
+  std::string title = "error, %";
   Axis rows{.title = "", .low = -0.5, .high = double(comparison.variants.size()) - 0.5};
   for (int v = 0; v < static_cast<int>(comparison.variants.size()); ++v) {
     const Variant& variant = comparison.variants[v];
-    Series& one = series.emplace_back(Series{.name = variant.label,
-                                             .variant = v,
-                                             .x = {double(v)},
-                                             .estimates = {in_percent(variant.mean)}});
+    const std::optional<Estimate> over_scenes = error_over_scenes(variant);
+    if (over_scenes) title = "error, % (one seed: interval over scenes)";
+    Series& one =
+        series.emplace_back(Series{.name = variant.label,
+                                   .variant = v,
+                                   .x = {double(v)},
+                                   .estimates = {in_percent(over_scenes.value_or(variant.mean))}});
     for (const double error : variant.errors) one.singles.push_back(error * kPercent);
     rows.ticks.push_back({double(v), variant.label});
   }
@@ -193,18 +198,18 @@ void add_final_error(const Comparison& comparison, std::vector<Chart>& charts) {
   const Limits range = range_of_estimates(series);
   const double base = range.low < 0.5 * range.high ? 0.0 : range.low;
   const auto described = [&](const Series& one) {
-    const std::optional<Estimate> e = error_over_scenes(comparison.variants[one.variant]);
-    if (!e) return fmt::format("{}: {}", one.name, percent(one.estimates.front()));
+    const Estimate& error = one.estimates.front();
+    if (!error_over_scenes(comparison.variants[one.variant]))
+      return fmt::format("{}: {}", one.name, percent(error));
     return fmt::format("{}: {:.2f} % (one seed; 95 % interval over scenes {:.2f} to {:.2f})",
-                       one.name, one.estimates.front().value, kPercent * e->low,
-                       kPercent * e->high);
+                       one.name, error.value, error.low, error.high);
   };
   charts.push_back(
       {.id = "final_error",
        .title = "Final error on the test scenes",
        .text = "Final error on the test scenes, mean over seeds. " + of_each(series, described),
        .kind = ChartKind::rows,
-       .x = linear_axis("error, %", base, range.high),
+       .x = linear_axis(title, base, range.high),
        .y = rows,
        .series = series,
        .matrix = {}});

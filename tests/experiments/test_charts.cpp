@@ -247,6 +247,18 @@ TEST_CASE("variants that differ only in the number of glimpses make one line ove
   CHECK(chart.series[1].x == std::vector<double>{2.0});
 }
 
+TEST_CASE("the final error of one seed has the interval over scenes, and its axis says so") {
+  const Chart lone = chart_of(
+      made_comparison({made_variant("soft", 0.02, 5, 4), made_variant("lone", 0.03, 1, 4)}),
+      "final_error");
+  CHECK(lone.x.title == "error, % (one seed: interval over scenes)");
+  CHECK(lone.series.at(0).estimates.at(0).low == doctest::Approx(1.8));
+  CHECK(lone.series.at(1).estimates.at(0).low == doctest::Approx(2.9));
+  CHECK(lone.series.at(1).estimates.at(0).high == doctest::Approx(3.1));
+  CHECK(chart_of(made_comparison({made_variant("soft", 0.02, 5, 4)}), "final_error").x.title ==
+        "error, %");
+}
+
 TEST_CASE("the text of a chart is made from its numbers") {
   const std::vector<Chart> charts = charts_of(
       made_comparison({made_variant("soft", 0.02, 5, 4), made_variant("lone", 0.03, 1, 4)}));
