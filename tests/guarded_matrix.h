@@ -16,6 +16,7 @@ namespace saccade {
 
 /// Marks memory that must not be read.
 inline constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
 inline constexpr float kInf = std::numeric_limits<float>::infinity();
 
 /// A matrix inside a wider one. A write before, beside or after it changes a guard, which fails the

@@ -180,12 +180,12 @@ void add_costs(const Comparison& comparison, std::vector<Chart>& charts) {
 /// Of one seed, the interval is over scenes.
 void add_final_error(const Comparison& comparison, std::vector<Chart>& charts) {
   std::vector<Series> series;
-  std::string title = "error, %";
+  std::string axis = "error, %";
   Axis rows{.title = "", .low = -0.5, .high = double(comparison.variants.size()) - 0.5};
   for (int v = 0; v < static_cast<int>(comparison.variants.size()); ++v) {
     const Variant& variant = comparison.variants[v];
     const std::optional<Estimate> over_scenes = error_over_scenes(variant);
-    if (over_scenes) title = "error, % (one seed: interval over scenes)";
+    if (over_scenes) axis = "error, % (one seed: interval over scenes)";
     Series& one =
         series.emplace_back(Series{.name = variant.label,
                                    .variant = v,
@@ -209,7 +209,7 @@ void add_final_error(const Comparison& comparison, std::vector<Chart>& charts) {
        .title = "Final error on the test scenes",
        .text = "Final error on the test scenes, mean over seeds. " + of_each(series, described),
        .kind = ChartKind::rows,
-       .x = linear_axis(title, base, range.high),
+       .x = linear_axis(axis, base, range.high),
        .y = rows,
        .series = series,
        .matrix = {}});

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/learning/learner.h"
+#include "env/environment.h"
 #include "tests/agent/support.h"
 
 namespace saccade {

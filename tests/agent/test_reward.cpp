@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "agent/credit/advantage.h"
+#include "agent/learning/learner.h"
 #include "base/error.h"
 #include "base/name_table.h"
 #include "tests/agent/target_task.h"
