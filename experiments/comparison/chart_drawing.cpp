@@ -76,10 +76,11 @@ void add_labels_left(Drawing& drawing, const std::vector<AxisLabel>& labels, dou
 
 void add_axis_titles(Drawing& drawing, const Chart& chart, double left) {
   const Rectangle& plot = drawing.plot;
-  drawing.add(Words{{plot.x + plot.width / 2.0, plot.bottom() + kGap + kLabel + kLine},
-                    chart.x.title,
-                    kLabel,
-                    Align::centre},
+  const double right = drawing.width - left;
+  const std::string below = fitted_to(chart.x.title, right - left, kLabel);
+  const double half = width_of(below, kLabel) / 2.0;
+  const double middle = std::min(plot.x + plot.width / 2.0, right - half);  // stays in the drawing
+  drawing.add(Words{{middle, plot.bottom() + kGap + kLabel + kLine}, below, kLabel, Align::centre},
               Role::soft_ink);
   if (chart.y.title.empty()) return;
   drawing.add(Words{{left, plot.y - kGap - 3.0}, chart.y.title, kLabel}, Role::soft_ink);

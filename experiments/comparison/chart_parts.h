@@ -24,8 +24,8 @@ std::vector<std::string> labels_of(const Axis& axis);
 void add_labels_below(Drawing& drawing, const std::vector<AxisLabel>& labels);
 /// Draws labels left of the plot, cut to the width available from `left`.
 void add_labels_left(Drawing& drawing, const std::vector<AxisLabel>& labels, double left);
-/// Draws the title of the horizontal axis below its labels, that of the vertical one above the
-/// plot.
+/// Draws the title of the horizontal axis below its labels, shifted or cut where the drawing ends,
+/// that of the vertical one above the plot. `left`: the margin of the sheet.
 void add_axis_titles(Drawing& drawing, const Chart& chart, double left);
 
 /// Draws a chart of `confusion` or `heat_map` below `top`.

@@ -132,7 +132,7 @@ TEST_CASE("long names and many variants stay inside the drawing: wide, narrow an
   std::vector<Variant> variants;
   for (int i = 0; i < 12; ++i)
     variants.push_back(
-        made_variant(std::string(150, 'w') + std::to_string(i), 0.02 + 0.01 * i, 2, 3));
+        made_variant(std::string(150, 'w') + std::to_string(i), 0.02 + 0.01 * i, 1 + i % 2, 3));
   Comparison comparison = made_comparison(variants);
   comparison.class_names = {std::string(60, 'w'), "one", std::string(60, 'w')};
   for (const Chart& chart : charts_of(comparison))
